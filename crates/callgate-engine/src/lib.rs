@@ -1,0 +1,1 @@
+//! Who makes it happen, and remembers? Journal and embedded engine

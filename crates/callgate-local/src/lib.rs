@@ -1,0 +1,1 @@
+//! And if there is no server? A GGUF model in this process

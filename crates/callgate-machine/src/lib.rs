@@ -1,0 +1,1 @@
+//! What happens next? The pure machine of a run

@@ -1,0 +1,67 @@
+//! The seam between neutral values and one provider's bytes.
+
+use crate::{ProviderError, Reply, Request};
+
+/// What to post, and where below the provider's base URL.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HttpBody {
+    /// Path below the base URL, such as `/chat/completions`.
+    pub path: String,
+    /// JSON.
+    pub body: Vec<u8>,
+}
+
+/// One provider API.
+pub trait Codec: Send + Sync {
+    /// The body of a request, whole or streamed.
+    fn encode(&self, request: &Request, stream: bool) -> HttpBody;
+
+    /// A whole response. `retry_after_ms` is what the headers ask for.
+    ///
+    /// # Errors
+    /// Any status but 2xx, an error object in a 2xx body, or a body of no known shape.
+    fn decode(
+        &self,
+        request: &Request,
+        status: u16,
+        retry_after_ms: Option<u64>,
+        body: &[u8],
+    ) -> Result<Reply, ProviderError>;
+
+    /// A decoder for one streamed response of this request.
+    fn stream(&self, request: &Request) -> Box<dyn StreamDecoder>;
+}
+
+/// A streamed response on its way to a [`Reply`].
+///
+/// Law 6: the same bytes give the same deltas and the same reply, wherever they are cut.
+pub trait StreamDecoder: Send {
+    /// Takes the next bytes, of any length, and appends what they complete.
+    fn push(&mut self, bytes: &[u8], out: &mut Vec<Delta>);
+
+    /// Whether the reply has ended, so that nobody needs to wait for the connection to close.
+    fn is_done(&self) -> bool;
+
+    /// The end of the stream, by its marker or by the connection's end.
+    ///
+    /// # Errors
+    /// An error object within the stream, or a stream that stopped before the reply did
+    /// (`StreamIncomplete`; what came until then must not run).
+    fn finish(&mut self, out: &mut Vec<Delta>) -> Result<Reply, ProviderError>;
+}
+
+/// What can be shown while a reply is still coming.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Delta {
+    /// More text.
+    Text(String),
+    /// More reasoning.
+    Reasoning(String),
+    /// A call has a name; its arguments are still coming.
+    Call {
+        /// Position among this reply's calls.
+        index: usize,
+        /// The name as it came.
+        name: String,
+    },
+}

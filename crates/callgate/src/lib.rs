@@ -1,0 +1,1 @@
+//! Agents whose tool calls are right: what Rust people import
