@@ -1,0 +1,551 @@
+//! Envelopes: the one place that writes what the model reads about a call (law 5).
+//!
+//! An error is an instruction. It says what kind of fault it is, where, what was expected, what
+//! came, what to try next, and whether anything was executed, since that decides whether a repeat
+//! may repeat a side effect. A person's error (CLI, API) is another text of the same value.
+
+use std::{fmt::Write as _, sync::Arc};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use crate::{
+    document::{Syntax, SyntaxError, SyntaxReason},
+    outcome::{ErrorKind, Executed, Failure},
+    violation::Violation,
+};
+
+/// What goes back to the model for one call.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Envelope {
+    /// The call that it answers.
+    pub tool_call_id: Arc<str>,
+    /// The tool as the call named it.
+    pub name: Arc<str>,
+    /// Whether the call did what it was to do.
+    pub ok: bool,
+    /// The shaped result, digits as the tool wrote them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub result: Option<Arc<RawValue>>,
+    /// Why there is no result.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<Fault>,
+}
+
+impl Envelope {
+    /// A result.
+    pub fn ok(tool_call_id: Arc<str>, name: Arc<str>, result: Arc<RawValue>) -> Self {
+        Self { tool_call_id, name, ok: true, result: Some(result), error: None }
+    }
+
+    /// A refusal or a failure.
+    pub fn error(tool_call_id: Arc<str>, name: Arc<str>, fault: Fault) -> Self {
+        Self { tool_call_id, name, ok: false, result: None, error: Some(fault) }
+    }
+
+    /// The text that the model reads.
+    pub fn to_text(&self) -> String {
+        // A struct of strings, booleans and raw JSON cannot fail to serialise.
+        serde_json::to_string(self).unwrap_or_default()
+    }
+}
+
+/// Why a call came to nothing.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Fault {
+    /// The closed kind.
+    pub kind: ErrorKind,
+    /// What happened, in a sentence or two.
+    pub message: String,
+    /// What to do next.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hint: Option<String>,
+    /// Whether another try can succeed: with changed arguments for refusals, as it is for
+    /// passing failures.
+    pub retryable: bool,
+    /// Whether the tool did anything: `false`, `true` or `"unknown"`.
+    pub executed: Executed,
+    /// `json_syntax`: why the text is no JSON.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// `json_*`: where, in characters from 0.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub offset: Option<usize>,
+    /// `json_duplicate_key`, `json_invalid_unicode`, `json_too_deep`: JSON Pointer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
+    /// `json_syntax` with `concatenated_values`: how many values came.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub values: Option<usize>,
+    /// `args_not_object`: the type that came.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub got: Option<String>,
+    /// `schema_mismatch`, `output_mismatch`: every violation that helps.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub violations: Vec<Violation>,
+    /// `rule_violation`: the rule's id.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rule: Option<String>,
+    /// `unknown_tool`: the nearest tool on offer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub suggestion: Option<String>,
+    /// `unknown_tool`: the tools on offer.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub available: Vec<String>,
+    /// Not before so many milliseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retry_after_ms: Option<u64>,
+}
+
+const NOT_EXECUTED: &str = "The tool was not called.";
+
+impl Fault {
+    fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
+        Self {
+            kind,
+            message: message.into(),
+            hint: None,
+            retryable: true,
+            executed: Executed::No,
+            reason: None,
+            offset: None,
+            path: None,
+            values: None,
+            got: None,
+            violations: Vec::new(),
+            rule: None,
+            suggestion: None,
+            available: Vec::new(),
+            retry_after_ms: None,
+        }
+    }
+
+    fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    fn final_(mut self) -> Self {
+        self.retryable = false;
+        self
+    }
+
+    /// The arguments' text is no document.
+    pub(crate) fn syntax(text: &str, error: &SyntaxError) -> Self {
+        let offset = text.get(..error.offset).map_or(error.offset, |t| t.chars().count());
+        let near: String =
+            text.get(error.offset..).unwrap_or_default().chars().take(24).collect();
+        let at = if near.is_empty() {
+            format!("at character {offset}")
+        } else {
+            format!("at character {offset}, near {near:?}")
+        };
+        let mut fault = match error.fault {
+            Syntax::Malformed(reason) => {
+                let (what, hint) = malformed(reason, text, error.offset);
+                let mut fault = Self::new(
+                    ErrorKind::JsonSyntax,
+                    format!("The arguments are invalid JSON and cannot be parsed: {what} {at}. {NOT_EXECUTED}"),
+                )
+                .hint(hint);
+                fault.reason = Some(reason.as_str().to_owned());
+                if let SyntaxReason::ConcatenatedValues { values } = reason {
+                    fault.values = Some(values);
+                }
+                fault
+            }
+            Syntax::DuplicateKey => Self::new(
+                ErrorKind::JsonDuplicateKey,
+                format!(
+                    "Duplicate key: {} is given twice in the arguments, {at}. {NOT_EXECUTED}",
+                    error.path
+                ),
+            )
+            .hint("Send the call again with each key exactly once."),
+            Syntax::TooDeep => Self::new(
+                ErrorKind::JsonTooDeep,
+                format!("The arguments are nested too deeply {at}. {NOT_EXECUTED}"),
+            )
+            .hint("Send the call again with a flatter structure."),
+            Syntax::InvalidUnicode => Self::new(
+                ErrorKind::JsonInvalidUnicode,
+                format!(
+                    "The string at {} holds an unpaired surrogate escape, {at}. {NOT_EXECUTED}",
+                    error.path
+                ),
+            )
+            .hint("Write the character itself, or both halves of its \\u escape."),
+        };
+        if !error.path.is_empty() {
+            fault.path = Some(error.path.clone());
+        }
+        fault.offset = Some(offset);
+        fault
+    }
+
+    /// JSON, but no object.
+    pub(crate) fn not_object(got: &str) -> Self {
+        let mut fault = Self::new(
+            ErrorKind::ArgsNotObject,
+            format!("The arguments must be a JSON object; a JSON {got} came. {NOT_EXECUTED}"),
+        )
+        .hint("Send the call again with one JSON object, {\"name\": value, …}.");
+        fault.got = Some(got.to_owned());
+        fault
+    }
+
+    /// The arguments do not fit the input schema.
+    pub(crate) fn schema_mismatch(violations: Vec<Violation>, sent: &str) -> Self {
+        let mut message = String::from("The arguments do not fit the tool's schema: ");
+        sentences(&mut message, &violations);
+        let _ = write!(message, " {NOT_EXECUTED} Sent was: {}", cut(sent, 300));
+        let mut fault = Self::new(ErrorKind::SchemaMismatch, message)
+            .hint("Correct what is named above and call again; the same arguments would be refused again.");
+        fault.violations = violations;
+        fault
+    }
+
+    /// A business rule said no.
+    pub(crate) fn rule(id: &str, message: &str, hint: Option<&str>) -> Self {
+        let mut fault = Self::new(
+            ErrorKind::RuleViolation,
+            format!("{} (rule {id}). {NOT_EXECUTED}", message.trim_end_matches('.')),
+        );
+        fault.hint = Some(hint.unwrap_or("Change the arguments so that the rule holds, or ask the user.").to_owned());
+        fault.rule = Some(id.to_owned());
+        fault
+    }
+
+    /// No such tool on offer.
+    pub fn unknown_tool(name: &str, available: Vec<String>, suggestion: Option<String>) -> Self {
+        let listed = match available.len() {
+            0 => "No tools are on offer.".to_owned(),
+            1..=40 => format!("The tools are: {}.", available.join(", ")),
+            n => format!("{n} tools are on offer."),
+        };
+        let mut fault = Self::new(
+            ErrorKind::UnknownTool,
+            format!("There is no tool named {name:?}. {listed} {NOT_EXECUTED}"),
+        );
+        fault.hint = Some(match &suggestion {
+            Some(near) => format!("Did you mean {near:?}? Call it by exactly that name."),
+            None => "Call one of the tools on offer, or answer without a tool.".to_owned(),
+        });
+        fault.suggestion = suggestion;
+        fault.available = available;
+        fault
+    }
+
+    /// A reply that was cut at a token limit.
+    pub fn truncated() -> Self {
+        Self::new(
+            ErrorKind::OutputTruncated,
+            format!("The reply was cut off at the length limit (token limit) before the call was complete; the arguments are truncated. {NOT_EXECUTED}"),
+        )
+        .hint("Make the call again with shorter arguments, or split the work into several calls.")
+    }
+
+    /// A reply whose stream ended before it did.
+    pub fn stream_incomplete() -> Self {
+        Self::new(
+            ErrorKind::StreamIncomplete,
+            format!("The reply ended before it was complete, so the call may be truncated. {NOT_EXECUTED}"),
+        )
+        .hint("Make the call again.")
+    }
+
+    /// Policy forbids the call.
+    pub fn policy_denied(message: &str) -> Self {
+        Self::new(
+            ErrorKind::PolicyDenied,
+            format!("{} {NOT_EXECUTED}", sentence(message)),
+        )
+        .hint("Do not try this call again. Find another way, or tell the user that it is not permitted.")
+        .final_()
+    }
+
+    /// A person said no.
+    pub fn approval_rejected(by: Option<&str>, reason: Option<&str>) -> Self {
+        let who = by.map_or_else(|| "The person in charge".to_owned(), str::to_owned);
+        let why = reason.map_or_else(String::new, |r| format!(": {}", r.trim_end_matches('.')));
+        Self::new(ErrorKind::ApprovalRejected, format!("{who} rejected this call{why}. {NOT_EXECUTED}"))
+            .hint("Do not repeat it. Ask the user what they want instead, or go on without it.")
+            .final_()
+    }
+
+    /// The tool's definition is not the pinned one.
+    pub fn definition_changed(name: &str) -> Self {
+        Self::new(
+            ErrorKind::DefinitionChanged,
+            format!("The definition of {name:?} changed since it was accepted. {NOT_EXECUTED}"),
+        )
+        .hint("This tool cannot be used until a person accepts the new definition.")
+        .final_()
+    }
+
+    /// Cancelled before it started.
+    pub fn cancelled_before_start() -> Self {
+        Self::new(ErrorKind::Cancelled, format!("The run was cancelled. {NOT_EXECUTED}"))
+            .hint("Do not repeat the call unless the user asks for it.")
+            .final_()
+    }
+
+    /// Skipped because the run had ended, by its answer or by a stop.
+    pub fn skipped(why: &str) -> Self {
+        Self::new(ErrorKind::Cancelled, format!("The call was skipped: {why}. {NOT_EXECUTED}")).final_()
+    }
+
+    /// Calls of this tool, tokens or seconds are used up.
+    pub fn budget(message: &str) -> Self {
+        Self::new(ErrorKind::BudgetExhausted, format!("{} {NOT_EXECUTED}", sentence(message)))
+            .hint("Answer with what is known already.")
+            .final_()
+    }
+
+    /// A backend's failure.
+    pub fn failed(failure: &Failure) -> Self {
+        let ran = match failure.executed {
+            Executed::No => " The tool did not run.",
+            Executed::Yes => "",
+            Executed::Unknown => " It is unknown whether the tool did anything.",
+        };
+        let mut fault = Self::new(failure.kind, format!("{}{ran}", sentence(&failure.message)));
+        fault.executed = failure.executed;
+        fault.retryable = failure.retryable;
+        fault.retry_after_ms = failure.retry_after_ms;
+        fault.hint = Some(failure.hint.clone().unwrap_or_else(|| {
+            match (failure.executed, failure.retryable) {
+                (Executed::Unknown, _) => "Do not repeat the call blindly: it may have taken effect. Check first, or ask the user.".to_owned(),
+                (_, false) => "Repeating the call will not help. Find another way, or tell the user.".to_owned(),
+                (Executed::Yes, true) => "Change the arguments according to the message, or tell the user. Do not repeat the call unchanged.".to_owned(),
+                (Executed::No, true) => "The call may be tried again.".to_owned(),
+            }
+        }));
+        fault
+    }
+
+    /// The tool ran and its result is not what was promised.
+    pub(crate) fn output_mismatch(violations: Vec<Violation>, what: Option<&str>) -> Self {
+        let mut message =
+            String::from("The tool ran, but its result does not have the promised shape: ");
+        match what {
+            Some(what) => message.push_str(what),
+            None => sentences(&mut message, &violations),
+        }
+        let mut fault = Self::new(ErrorKind::OutputMismatch, message).hint(
+            "The call did take effect: do not repeat it. The fault lies with the tool, not with the arguments; go on without the result, or tell the user.",
+        );
+        fault.executed = Executed::Yes;
+        fault.retryable = false;
+        fault.violations = violations;
+        fault
+    }
+
+    /// For a person: one line, without advice to a model.
+    pub fn summary(&self) -> String {
+        let first = self.violations.first().map(describe);
+        match (self.kind, first) {
+            (ErrorKind::SchemaMismatch | ErrorKind::OutputMismatch, Some(first)) => {
+                let more = match self.violations.len() {
+                    1 => String::new(),
+                    n => format!(" (and {} more)", n - 1),
+                };
+                format!("{}: {first}{more}", self.kind)
+            }
+            _ => format!("{}: {}", self.kind, self.message),
+        }
+    }
+}
+
+/// A syntax error in words for a person: what is wrong, and what to do.
+pub(crate) fn syntax_for_people(text: &str, error: &SyntaxError) -> (String, String) {
+    match error.fault {
+        Syntax::Malformed(reason) => {
+            let (what, hint) = malformed(reason, text, error.offset);
+            let hint = if hint.contains("call") { "Correct the JSON.".to_owned() } else { hint.to_owned() };
+            (what, hint)
+        }
+        Syntax::DuplicateKey => ("the key is given twice".to_owned(), "Keep one.".to_owned()),
+        Syntax::TooDeep => ("nested too deeply".to_owned(), "Flatten it.".to_owned()),
+        Syntax::InvalidUnicode => {
+            ("an unpaired surrogate escape".to_owned(), "Write the character itself.".to_owned())
+        }
+    }
+}
+
+fn sentence(text: &str) -> String {
+    let text = text.trim();
+    if text.ends_with(['.', '!', '?']) { text.to_owned() } else { format!("{text}.") }
+}
+
+fn sentences(out: &mut String, violations: &[Violation]) {
+    for (i, violation) in violations.iter().enumerate() {
+        if i > 0 {
+            out.push_str("; ");
+        }
+        out.push_str(&describe(violation));
+    }
+    out.push('.');
+}
+
+/// One violation in words.
+pub(crate) fn describe(v: &Violation) -> String {
+    let place = if v.path.is_empty() { "the arguments".to_owned() } else { v.path.clone() };
+    let list = |value: &Value| match value {
+        Value::Array(items) => items.iter().map(json_or_word).collect::<Vec<_>>().join(", "),
+        other => json_or_word(other),
+    };
+    let got = || match &v.got {
+        Value::Null => "null".to_owned(),
+        other => other.to_string(),
+    };
+    let mut text = match v.keyword.as_str() {
+        "type" => {
+            let types = match &v.expected {
+                Value::Array(types) => {
+                    types.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(" or ")
+                }
+                other => other.as_str().unwrap_or_default().to_owned(),
+            };
+            format!("{place} must be of type {types}, got {}", v.got.as_str().unwrap_or("nothing"))
+        }
+        "required" => {
+            let mut text = format!(
+                "{} is missing the required property {:?}",
+                place,
+                v.property.as_deref().unwrap_or_default()
+            );
+            if !v.unexpected.is_empty() {
+                let _ = write!(text, " and has the unknown property {}", quoted(&v.unexpected));
+            }
+            text
+        }
+        "additionalProperties" | "unevaluatedProperties" => {
+            let mut text = format!("{place} has the unknown property {}", quoted(&v.unexpected));
+            if v.expected.as_array().is_some_and(|known| !known.is_empty()) {
+                let _ = write!(text, "; known are {}", list(&v.expected));
+            }
+            text
+        }
+        "enum" => format!("{place} must be one of {}, got {}", list(&v.expected), got()),
+        "const" => format!("{place} must be {}, got {}", v.expected, got()),
+        "pattern" => {
+            format!("{place} must match the pattern {}, got {}", json_or_word(&v.expected), got())
+        }
+        "format" => format!("{place} must be {}, got {}", format_words(&v.expected), got()),
+        "minimum" => format!("{place} must be at least {}, got {}", v.expected, got()),
+        "maximum" => format!("{place} must be at most {}, got {}", v.expected, got()),
+        "exclusiveMinimum" => format!("{place} must be greater than {}, got {}", v.expected, got()),
+        "exclusiveMaximum" => format!("{place} must be less than {}, got {}", v.expected, got()),
+        "multipleOf" => format!("{place} must be a multiple of {}, got {}", v.expected, got()),
+        "minLength" => format!("{place} must have at least {} characters, got {}", v.expected, got()),
+        "maxLength" => format!("{place} must have at most {} characters, got {}", v.expected, got()),
+        "minItems" => format!("{place} must have at least {} items", v.expected),
+        "maxItems" => format!("{place} must have at most {} items", v.expected),
+        "uniqueItems" => format!("{place} must not repeat an item"),
+        "minProperties" => format!("{place} must have at least {} properties", v.expected),
+        "maxProperties" => format!("{place} must have at most {} properties", v.expected),
+        "anyOf" | "oneOf" => format!("{place} must be one of these: {}; got {}", alternatives(&v.expected), got()),
+        "falseSchema" => format!("{place} must not be given"),
+        keyword => format!("{place} breaks {keyword}, which is {}; got {}", v.expected, got()),
+    };
+    match &v.suggestion {
+        Value::Null => {}
+        Value::Object(pairs) => {
+            for (wrong, right) in pairs {
+                let _ = write!(text, " (did you mean {right} instead of {wrong:?}?)");
+            }
+        }
+        near => {
+            let _ = write!(text, " (did you mean {near}?)");
+        }
+    }
+    text
+}
+
+fn alternatives(expected: &Value) -> String {
+    match expected {
+        Value::Array(items) => {
+            items.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(" | ")
+        }
+        other => other.as_str().unwrap_or_default().to_owned(),
+    }
+}
+
+fn quoted(names: &[String]) -> String {
+    names.iter().map(|name| format!("{name:?}")).collect::<Vec<_>>().join(", ")
+}
+
+fn json_or_word(value: &Value) -> String {
+    value.to_string()
+}
+
+fn format_words(format: &Value) -> String {
+    match format.as_str().unwrap_or_default() {
+        "date" => "a date, ISO 8601 (YYYY-MM-DD)".to_owned(),
+        "date-time" => "a date and time, ISO 8601 (YYYY-MM-DDThh:mm:ssZ)".to_owned(),
+        "time" => "a time, ISO 8601 (hh:mm:ssZ)".to_owned(),
+        "email" => "an e-mail address".to_owned(),
+        "uri" => "a URI with its scheme".to_owned(),
+        "uuid" => "a UUID".to_owned(),
+        other => format!("in the format {other}"),
+    }
+}
+
+fn malformed(reason: SyntaxReason, text: &str, offset: usize) -> (String, &'static str) {
+    let rest = text.get(offset..).unwrap_or_default();
+    let again = "Send the call again with one plain JSON object as arguments.";
+    match reason {
+        SyntaxReason::Empty => ("nothing came".into(), again),
+        SyntaxReason::UnexpectedEnd => (
+            "the text ends too early, it is cut off or a bracket or quote is not closed".into(),
+            "Send the whole call again and close every bracket and quote.",
+        ),
+        SyntaxReason::ControlCharacterInString => (
+            "a raw control character stands in a string".into(),
+            "Write line breaks and tabs in strings as \\n and \\t.",
+        ),
+        SyntaxReason::InvalidEscape => (
+            "a backslash stands before a character that has no escape".into(),
+            "Write a literal backslash as \\\\.",
+        ),
+        SyntaxReason::TrailingData => (
+            "something follows the complete object".into(),
+            "Send the object alone, with nothing after it.",
+        ),
+        SyntaxReason::ConcatenatedValues { values } => (
+            format!("{values} JSON values follow one another"),
+            "Send one object a call. For several calls, make several calls.",
+        ),
+        SyntaxReason::UnexpectedCharacter => {
+            if rest.starts_with("```") {
+                ("the arguments are wrapped in a code fence".into(), "Send the bare JSON object, without ``` around it.")
+            } else if rest.starts_with('\u{feff}') {
+                ("a byte order mark comes first".into(), again)
+            } else if rest.starts_with('\'') {
+                ("strings must have double quotes, not single ones".into(), "Use double quotes for every key and string.")
+            } else if ["True", "False", "None"].iter().any(|w| rest.starts_with(w)) {
+                ("Python literals are not JSON".into(), "Write true, false and null.")
+            } else if ["NaN", "Infinity", "-Infinity", "undefined"].iter().any(|w| rest.starts_with(w)) {
+                ("JSON has no such value".into(), "Leave the property out, or write null if the schema allows it.")
+            } else if rest.starts_with("//") || rest.starts_with("/*") || rest.starts_with('#') {
+                ("JSON has no comments".into(), again)
+            } else if rest.starts_with([']', '}']) && text[..offset].trim_end().ends_with(',') {
+                ("a comma stands before a closing bracket".into(), "Leave out the last comma.")
+            } else {
+                ("unexpected character".into(), "Check quotes and commas; a double quote within a string is written \\\".")
+            }
+        }
+    }
+}
+
+fn cut(text: &str, most: usize) -> String {
+    if text.chars().count() <= most {
+        return text.to_owned();
+    }
+    text.chars().take(most).collect::<String>() + "…"
+}

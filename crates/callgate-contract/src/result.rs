@@ -1,0 +1,124 @@
+//! The gate out: a tool's output to what the model may read.
+//!
+//! Order: a failure is a failure and its content is not judged by the success schema; then the
+//! structured value by the output schema, and only that; then JSON within a single text block as
+//! the inner layer; then shaping.
+
+use std::sync::Arc;
+
+use serde_json::value::RawValue;
+
+use crate::{
+    Adjustment, Fault, Mode, Tool,
+    document::{Document, Kind},
+    outcome::{Content, Failure, Output},
+    shape::Omission,
+    violation::{self, Violation},
+};
+
+/// What passed the gate out.
+#[derive(Debug, Clone)]
+pub struct Passed {
+    /// The result as the model sees it.
+    pub result: Arc<RawValue>,
+    /// The whole value before shaping, as JSON text.
+    pub whole: Arc<str>,
+    /// Images beside it: media type and base64 data.
+    pub images: Vec<(Arc<str>, Arc<str>)>,
+    /// What was mended.
+    pub adjustments: Vec<Adjustment>,
+    /// What was left out.
+    pub omissions: Vec<Omission>,
+}
+
+/// Judges what a backend brought back.
+///
+/// # Errors
+/// The backend's failure as an envelope's fault, or `output_mismatch`.
+pub fn pass(tool: &Tool, mode: Mode, outcome: &Result<Output, Failure>) -> Result<Passed, Box<Fault>> {
+    let output = match outcome {
+        Ok(output) => output,
+        Err(failure) => return Err(Box::new(Fault::failed(failure))),
+    };
+    let mut adjustments = Vec::new();
+    let images = output
+        .content
+        .iter()
+        .filter_map(|block| match block {
+            Content::Image { media_type, data } => Some((media_type.clone(), data.clone())),
+            _ => None,
+        })
+        .collect();
+    let text = value_text(tool, mode, output, &mut adjustments)?;
+    let doc = Document::parse(&text).map_err(|error| {
+        let what = format!("it is no JSON ({}).", crate::envelope::syntax_for_people(&text, &error).0);
+        Box::new(Fault::output_mismatch(Vec::new(), Some(&what)))
+    })?;
+    if let Some(schema) = &tool.output {
+        let findings = schema.findings(doc.root());
+        if !findings.is_empty() {
+            let violations = violation::tell(schema, &doc, &findings);
+            return Err(Box::new(Fault::output_mismatch(violations, None)));
+        }
+    }
+    let (shaped, omissions) = tool.shape.apply(&doc);
+    // Both come from a document that parsed.
+    let result = RawValue::from_string(shaped)
+        .map_err(|_| Box::new(Fault::output_mismatch(Vec::new(), Some("it could not be shaped."))))?;
+    Ok(Passed { result: result.into(), whole: doc.root().raw().into(), images, adjustments, omissions })
+}
+
+/// The one JSON value of an output.
+fn value_text(
+    tool: &Tool,
+    mode: Mode,
+    output: &Output,
+    adjustments: &mut Vec<Adjustment>,
+) -> Result<String, Box<Fault>> {
+    if let Some(structured) = &output.structured {
+        return Ok(structured.to_string());
+    }
+    let texts: Vec<&str> = output
+        .content
+        .iter()
+        .filter_map(|block| match block {
+            Content::Text { text } => Some(&**text),
+            Content::Image { .. } => None,
+            Content::Other { json } => Some(&**json),
+        })
+        .collect();
+    if let Some(schema) = &tool.output {
+        // Exactly one text block that parses and fits stands in for the value.
+        if let ([text], Mode::Lenient) = (texts.as_slice(), mode) {
+            if Document::parse(text).is_ok_and(|doc| schema.admits(doc.root())) {
+                adjustments.push(Adjustment::text("structured_from_text"));
+                return Ok((*text).to_owned());
+            }
+        }
+        return Err(Box::new(Fault::output_mismatch(
+            vec![Violation {
+                path: String::new(),
+                keyword: "structuredContent".to_owned(),
+                expected: "a value of the tool's output schema".into(),
+                got: if texts.is_empty() { "nothing".into() } else { "text".into() },
+                property: None,
+                unexpected: Vec::new(),
+                suggestion: serde_json::Value::Null,
+                branch: None,
+            }],
+            None,
+        )));
+    }
+    Ok(match texts.as_slice() {
+        [] if output.content.is_empty() => "null".to_owned(),
+        [] => serde_json::Value::from("(see the image)").to_string(),
+        [text] => match Document::parse(text) {
+            // A layer of JSON within the text; a bare word or number stays text.
+            Ok(doc) if matches!(doc.root().kind(), Kind::Object | Kind::Array) => {
+                (*text).to_owned()
+            }
+            _ => serde_json::Value::from(*text).to_string(),
+        },
+        several => serde_json::Value::from(several.join("\n")).to_string(),
+    })
+}
