@@ -108,7 +108,7 @@ fn respectively(said: &[Mention], pairs: &[(String, Hundredths)]) -> bool {
         && names.iter().zip(&figures).all(|(&name, figure)| pairs[name].1 == *figure)
 }
 
-/// Names and figures in the order of the text. Digits inside a word, as in `INV-2026`, are no figure.
+/// Names and figures in the order of the text. `EUR40` holds a figure, `INV-2026` holds none.
 fn mentions(answer: &str, pairs: &[(String, Hundredths)]) -> Vec<Mention> {
     let mut found = Vec::new();
     let mut at = 0;
@@ -122,7 +122,7 @@ fn mentions(answer: &str, pairs: &[(String, Hundredths)]) -> Vec<Mention> {
         let taken = if let (true, Some(name)) = (free, name) {
             found.push(Mention::Name(name));
             pairs[name].0.len()
-        } else if free && (c.is_ascii_digit() || c == '-' || c == '\u{2212}') {
+        } else if previous != '-' && c.is_ascii_digit() || free && matches!(c, '-' | '\u{2212}') {
             let sign = if c.is_ascii_digit() { 0 } else { c.len_utf8() };
             let digits = rest[sign..]
                 .find(|c: char| !(c.is_ascii_digit() || c == ',' || c == '.'))
@@ -192,7 +192,7 @@ mod tests {
         ];
         let table = [
             ("1. INV-2026-0013 (2026-03-03): EUR 1478.67\n2. INV-2026-0014: 1,961.30 EUR", true),
-            ("INV-2026-0013 with 1478.67 and INV-2026-0014 with 1961.3.", true),
+            ("INV-2026-0013 with EUR1478.67 and INV-2026-0014 with 1961.3.", true),
             ("INV-2026-0013: €1478.67\nINV-2026-0014: €1961.30\nTotal: €3439.97", true),
             ("INV-2026-0013 with 1961.30 and INV-2026-0014 with 1478.67", false),
             ("INV-2026-0013 with 1478.67 and INV-2026-0014 with 1961.03", false),

@@ -2,6 +2,7 @@
 
 use std::{
     fmt::Write as _,
+    path::Path,
     process::Command,
     time::{Duration, Instant},
 };
@@ -64,7 +65,9 @@ pub(crate) fn announce(name: &str, what: &str) {
 
 /// The command as a person would type it.
 fn line(command: &Command) -> String {
-    let mut line = command.get_program().to_string_lossy().into_owned();
+    let program = Path::new(command.get_program());
+    let mut line =
+        program.file_name().unwrap_or(program.as_os_str()).to_string_lossy().into_owned();
     for argument in command.get_args() {
         line.push(' ');
         line.push_str(&argument.to_string_lossy());

@@ -87,6 +87,14 @@ impl Service {
 
 impl Drop for Service {
     fn drop(&mut self) {
+        // The polite way first: a killed service leaves its temporary folder behind.
+        drop(self.child.stdin.take());
+        for _ in 0..500 {
+            if !matches!(self.child.try_wait(), Ok(None)) {
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -131,6 +139,28 @@ fn every_known_ticket_is_there_and_well_formed() {
         assert!(matches!(ticket["status"].as_str(), Some("open" | "pending" | "closed")));
         let customer = ticket["customer"].as_str().unwrap();
         assert_eq!(service.get(&format!("/customers/{customer}")).0, 200, "T-{n}");
+    }
+}
+
+#[test]
+fn the_examples_in_the_contracts_are_true() {
+    let service = Service::start(&[]);
+    let table = [
+        ("get_ticket", "/tickets/{ticketId}"),
+        ("get_customer", "/customers/{customerId}"),
+        ("search_invoices", "/invoices?startDate={startDate}&endDate={endDate}&status={status}"),
+    ];
+    for (tool, target) in table {
+        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../tools/{tool}.json"));
+        let contract: Value =
+            serde_json::from_str(&std::fs::read_to_string(file).unwrap()).unwrap();
+        for example in contract["examples"].as_array().unwrap() {
+            let mut target = target.to_owned();
+            for (name, value) in example["input"].as_object().unwrap() {
+                target = target.replace(&format!("{{{name}}}"), value.as_str().unwrap());
+            }
+            assert_eq!(service.get(&target), (200, example["output"].clone()), "{tool}");
+        }
     }
 }
 
