@@ -42,6 +42,12 @@ pub trait StreamDecoder: Send {
     /// Whether the reply has ended, so that nobody needs to wait for the connection to close.
     fn is_done(&self) -> bool;
 
+    /// Whether the reason why the reply ended has come, so that what may still follow (usage, an
+    /// end marker) is worth a short wait only: some servers keep the connection open.
+    fn is_ending(&self) -> bool {
+        self.is_done()
+    }
+
     /// The end of the stream, by its marker or by the connection's end.
     ///
     /// # Errors

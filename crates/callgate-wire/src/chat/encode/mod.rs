@@ -1,0 +1,151 @@
+//! A request's bytes.
+//!
+//! The structs here are the wire's shapes, borrowed from the request. They write themselves: no
+//! tree of values is built, no text of the transcript is copied but into the body, and schemas go
+//! in as the text they are.
+
+mod choice;
+mod content;
+mod messages;
+
+use serde::{Serialize, Serializer};
+use serde_json::value::RawValue;
+
+use self::{
+    choice::{Choice, Offer},
+    messages::Messages,
+};
+use super::profile::{AnswerMode, CapField, Profile};
+use crate::{AnswerFormat, Request, ToolDefinition};
+
+pub(super) fn body(profile: &Profile, request: &Request, stream: bool) -> Vec<u8> {
+    let schemas: usize = request.tools.iter().map(|tool| 128 + tool.parameters.get().len()).sum();
+    let mut out = Vec::with_capacity(1024 + schemas + 256 * request.messages.len());
+    serde_json::to_writer(&mut out, &Body::new(profile, request, stream))
+        .expect("JSON with string keys can be written to memory");
+    out
+}
+
+#[derive(Serialize)]
+struct Body<'a> {
+    model: &'a str,
+    messages: Messages<'a>,
+    #[serde(skip_serializing_if = "Offer::is_empty")]
+    tools: Offer<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tool_choice: Option<Choice<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    parallel_tool_calls: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    response_format: Option<ResponseFormat<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_tokens: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_completion_tokens: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    temperature: Option<f64>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    stream: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stream_options: Option<StreamOptions>,
+}
+
+#[derive(Serialize)]
+struct StreamOptions {
+    include_usage: bool,
+}
+
+impl<'a> Body<'a> {
+    fn new(profile: &'a Profile, request: &'a Request, stream: bool) -> Self {
+        let tools = Offer::new(profile, request);
+        let with_tools = !tools.is_empty();
+        let format = request.answer.as_ref().and_then(|answer| {
+            if with_tools && !profile.answer_with_tools {
+                return None;
+            }
+            ResponseFormat::new(profile.answer, answer)
+        });
+        // The schema must be told where the model does not see it otherwise.
+        let seen = matches!(format, Some(ResponseFormat::JsonSchema { .. }))
+            && profile.answer == AnswerMode::Schema;
+        let told = request.answer.as_ref().filter(|_| !seen);
+        let cap = |field| request.max_output_tokens.filter(|_| profile.cap == field);
+        Self {
+            model: &request.model,
+            messages: Messages { profile, request, told },
+            tool_choice: tools.choice().filter(|_| with_tools),
+            parallel_tool_calls: profile
+                .parallel
+                .field(request.parallel_tool_calls)
+                .filter(|_| with_tools),
+            tools,
+            response_format: format,
+            max_tokens: cap(CapField::MaxTokens),
+            max_completion_tokens: cap(CapField::MaxCompletionTokens),
+            temperature: request.temperature,
+            stream,
+            stream_options: (stream && profile.stream_usage)
+                .then_some(StreamOptions { include_usage: true }),
+        }
+    }
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", content = "function", rename_all = "snake_case")]
+enum Tool<'a> {
+    Function {
+        name: &'a str,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        description: Option<&'a str>,
+        parameters: &'a RawValue,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        strict: Option<bool>,
+    },
+}
+
+impl<'a> Tool<'a> {
+    fn new(profile: &Profile, tool: &'a ToolDefinition) -> Self {
+        Self::Function {
+            name: &tool.name,
+            description: tool.description.as_deref(),
+            parameters: &tool.parameters,
+            strict: tool.strict.filter(|_| profile.strict),
+        }
+    }
+}
+
+impl Serialize for Offer<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.tools().map(|tool| Tool::new(self.profile, tool)))
+    }
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum ResponseFormat<'a> {
+    JsonSchema { json_schema: JsonSchema<'a> },
+    JsonObject,
+}
+
+#[derive(Serialize)]
+struct JsonSchema<'a> {
+    name: &'a str,
+    schema: &'a RawValue,
+    strict: bool,
+}
+
+impl<'a> ResponseFormat<'a> {
+    fn new(mode: AnswerMode, answer: &'a AnswerFormat) -> Option<Self> {
+        match mode {
+            AnswerMode::Schema | AnswerMode::SchemaTold => Some(Self::JsonSchema {
+                json_schema: JsonSchema {
+                    name: &answer.name,
+                    schema: &answer.schema,
+                    strict: answer.strict,
+                },
+            }),
+            AnswerMode::Object => Some(Self::JsonObject),
+            AnswerMode::Instructions => None,
+        }
+    }
+}

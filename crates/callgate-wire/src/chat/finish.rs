@@ -1,0 +1,133 @@
+//! The end of a reply, whole or streamed: the same parts, the same judgement.
+
+use std::sync::Arc;
+
+use serde::de::IgnoredAny;
+
+use super::{CODEC, ids};
+use crate::{
+    AssistantPart, Opaque, ProviderError, ProviderErrorKind, Reply, Request, Retry, Stop, ToolCall,
+    Usage,
+};
+
+/// What a reply's end needs of its request, kept while a stream is running.
+#[derive(Debug, Clone)]
+pub(super) struct Asked {
+    cap: Option<u32>,
+    messages: Vec<Arc<crate::Message>>,
+}
+
+impl Asked {
+    pub(super) fn new(request: &Request) -> Self {
+        Self { cap: request.max_output_tokens, messages: request.messages.clone() }
+    }
+}
+
+/// All that came.
+#[derive(Debug, Default)]
+pub(super) struct Parts {
+    pub(super) reasoning: String,
+    /// Entries of `reasoning_details`, JSON, joined by commas.
+    pub(super) reasoning_details: String,
+    pub(super) text: String,
+    pub(super) refusal: String,
+    pub(super) finish_reason: Option<String>,
+    pub(super) usage: Option<Usage>,
+    pub(super) model: Option<String>,
+}
+
+impl Parts {
+    pub(super) fn push_details(&mut self, details: &[&serde_json::value::RawValue]) {
+        for detail in details {
+            if !self.reasoning_details.is_empty() {
+                self.reasoning_details.push(',');
+            }
+            self.reasoning_details.push_str(detail.get());
+        }
+    }
+
+    /// The reply.
+    ///
+    /// # Errors
+    /// A finish reason that stands for a failure, or a call without a name.
+    pub(super) fn reply(
+        self,
+        asked: &Asked,
+        mut calls: Vec<ToolCall>,
+    ) -> Result<Reply, ProviderError> {
+        let usage = self.usage.unwrap_or_default();
+        let mut stop = self.finish_reason.as_deref().map_or(Ok(Stop::End), stop)?;
+        if !self.refusal.is_empty() && !stop.is_cut() {
+            stop = Stop::Refusal;
+        }
+        // Servers relabel a cut turn as `tool_calls`: the cap was reached, and a call is not whole.
+        let at_cap = asked.cap.is_some_and(|cap| usage.output_tokens >= u64::from(cap));
+        if at_cap && calls.iter().any(|call| !is_json(&call.arguments)) {
+            stop = Stop::Length;
+        }
+        if calls.iter().any(|call| call.name.is_empty()) && !stop.is_cut() {
+            return Err(ProviderError::new(
+                ProviderErrorKind::MalformedCall,
+                "the model called a tool without naming it",
+                Retry::Backoff,
+            ));
+        }
+        ids::complete(&mut calls, &asked.messages);
+
+        let mut content = Vec::with_capacity(calls.len() + 2);
+        if !self.reasoning.is_empty() || !self.reasoning_details.is_empty() {
+            content.push(AssistantPart::Reasoning {
+                text: self.reasoning.into(),
+                opaque: (!self.reasoning_details.is_empty()).then(|| Opaque {
+                    provider: CODEC.into(),
+                    json: format!("[{}]", self.reasoning_details).into(),
+                }),
+            });
+        }
+        for text in [self.text, self.refusal] {
+            if !text.is_empty() {
+                content.push(AssistantPart::Text { text: text.into() });
+            }
+        }
+        content.extend(calls.into_iter().map(AssistantPart::Call));
+        Ok(Reply { content, stop, usage, model: self.model })
+    }
+}
+
+/// What a finish reason says. Whether there are calls is not its business.
+fn stop(reason: &str) -> Result<Stop, ProviderError> {
+    let lower = reason.trim().to_ascii_lowercase();
+    let has = |words: &[&str]| words.iter().any(|word| lower.contains(word));
+    let failed = |kind, message: &str| {
+        let mut error = ProviderError::new(kind, message, Retry::Backoff);
+        error.provider_type = Some(reason.to_owned());
+        Err(error)
+    };
+    if has(&["malformed"]) {
+        // Google's MALFORMED_FUNCTION_CALL, through a compatible endpoint.
+        failed(
+            ProviderErrorKind::MalformedCall,
+            "the provider discarded the model's call as malformed",
+        )
+    } else if has(&["length", "max_token"]) {
+        // Also Mistral's `model_length`.
+        Ok(Stop::Length)
+    } else if has(&["filter", "safety", "refus"]) {
+        Ok(Stop::Refusal)
+    } else if has(&["abort", "cancel"]) {
+        Ok(Stop::Incomplete)
+    } else if has(&["error", "insufficient"]) {
+        // Mistral and OpenRouter: `error`. DeepSeek: `insufficient_system_resource`.
+        failed(ProviderErrorKind::Unavailable, "the provider failed while the model was answering")
+    } else {
+        Ok(Stop::End)
+    }
+}
+
+pub(super) fn is_json(text: &str) -> bool {
+    serde_json::from_str::<IgnoredAny>(text).is_ok()
+}
+
+pub(super) fn is_json_object(text: &str) -> bool {
+    text.trim_start().starts_with('{') && is_json(text)
+}

@@ -1,0 +1,337 @@
+//! The response's JSON, borrowed from the bytes that came.
+//!
+//! Whole bodies and stream chunks have one shape. A value that servers are known to spell in
+//! several types is kept as its raw text and read when it is needed, so that one odd field never
+//! costs the whole chunk.
+
+use std::{borrow::Cow, fmt};
+
+use serde::{Deserialize, de};
+use serde_json::value::RawValue;
+
+use crate::Usage;
+
+type Raw<'a> = Option<&'a RawValue>;
+
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct Body<'a> {
+    /// `null` and absent in chunks that carry only usage.
+    #[serde(borrow)]
+    pub(super) choices: Option<Vec<Choice<'a>>>,
+    #[serde(borrow)]
+    usage: Raw<'a>,
+    #[serde(borrow)]
+    x_groq: Option<XGroq<'a>>,
+    #[serde(borrow)]
+    pub(super) model: Raw<'a>,
+    // The rest belongs to error bodies.
+    #[serde(borrow)]
+    pub(super) error: Raw<'a>,
+    #[serde(borrow)]
+    pub(super) detail: Raw<'a>,
+    #[serde(borrow)]
+    pub(super) message: Raw<'a>,
+    #[serde(borrow)]
+    pub(super) object: Raw<'a>,
+    #[serde(borrow)]
+    pub(super) r#type: Raw<'a>,
+    #[serde(borrow)]
+    pub(super) code: Raw<'a>,
+}
+
+/// Groq's own place for the usage of a stream.
+#[derive(Debug, Deserialize)]
+struct XGroq<'a> {
+    #[serde(borrow)]
+    usage: Raw<'a>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct Choice<'a> {
+    #[serde(borrow)]
+    index: Raw<'a>,
+    /// In chunks.
+    #[serde(borrow)]
+    pub(super) delta: Option<Message<'a>>,
+    /// In whole bodies, and in the single chunk of servers that do not really stream.
+    #[serde(borrow)]
+    pub(super) message: Option<Message<'a>>,
+    #[serde(borrow)]
+    finish_reason: Raw<'a>,
+    #[serde(borrow)]
+    usage: Raw<'a>,
+    #[serde(borrow)]
+    pub(super) error: Raw<'a>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct Message<'a> {
+    #[serde(borrow)]
+    pub(super) content: Raw<'a>,
+    #[serde(borrow)]
+    refusal: Raw<'a>,
+    #[serde(borrow)]
+    reasoning_content: Raw<'a>,
+    #[serde(borrow)]
+    reasoning: Raw<'a>,
+    #[serde(borrow)]
+    pub(super) reasoning_details: Option<Vec<&'a RawValue>>,
+    #[serde(borrow)]
+    pub(super) tool_calls: Option<Vec<Option<Call<'a>>>>,
+    /// The predecessor of `tool_calls`.
+    #[serde(borrow)]
+    pub(super) function_call: Option<Function<'a>>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct Call<'a> {
+    #[serde(borrow)]
+    index: Raw<'a>,
+    #[serde(borrow)]
+    id: Raw<'a>,
+    #[serde(borrow)]
+    pub(super) function: Option<Function<'a>>,
+    /// Google's signatures, through its compatible endpoint.
+    #[serde(borrow)]
+    pub(super) extra_content: Raw<'a>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct Function<'a> {
+    #[serde(borrow)]
+    name: Raw<'a>,
+    #[serde(borrow)]
+    arguments: Raw<'a>,
+}
+
+impl<'a> Body<'a> {
+    /// The one choice that is asked for; others are nobody's.
+    pub(super) fn choice(&self) -> Option<&Choice<'a>> {
+        let choices = self.choices.as_deref()?;
+        choices.iter().find(|choice| choice.index.and_then(number).unwrap_or(0) == 0)
+    }
+
+    /// The usage, from any of the places where servers put it.
+    pub(super) fn usage(&self) -> Option<Usage> {
+        let groq = || self.x_groq.as_ref()?.usage;
+        let choice = || self.choice()?.usage;
+        usage(self.usage.or_else(groq).or_else(choice)?)
+    }
+}
+
+impl<'a> Choice<'a> {
+    /// Why it ended; `None` while it has not. Some servers send `""` until then.
+    pub(super) fn finish_reason(&self) -> Option<Cow<'a, str>> {
+        self.finish_reason.and_then(text).filter(|reason| !reason.trim().is_empty())
+    }
+}
+
+impl<'a> Message<'a> {
+    pub(super) fn refusal(&self) -> Option<Cow<'a, str>> {
+        self.refusal.and_then(text)
+    }
+
+    /// Reasoning in clear. Gateways send the same under two names, so only one is taken.
+    pub(super) fn reasoning(&self) -> Option<Cow<'a, str>> {
+        let filled = |raw: Raw<'a>| raw.and_then(text).filter(|text| !text.is_empty());
+        filled(self.reasoning_content).or_else(|| filled(self.reasoning)).or_else(|| {
+            let mut joined = String::new();
+            for detail in self.reasoning_details.iter().flatten() {
+                let detail: Detail<'_> = serde_json::from_str(detail.get()).ok()?;
+                let shown = detail.text.or(detail.summary).and_then(text);
+                joined.push_str(&shown.unwrap_or_default());
+            }
+            (!joined.is_empty()).then_some(Cow::Owned(joined))
+        })
+    }
+}
+
+/// An entry of OpenRouter's `reasoning_details`.
+#[derive(Deserialize)]
+struct Detail<'a> {
+    #[serde(borrow)]
+    text: Raw<'a>,
+    #[serde(borrow)]
+    summary: Raw<'a>,
+}
+
+impl<'a> Call<'a> {
+    pub(super) fn index(&self) -> Option<u64> {
+        self.index.and_then(number)
+    }
+
+    pub(super) fn id(&self) -> Option<Cow<'a, str>> {
+        self.id.and_then(text)
+    }
+}
+
+impl<'a> Function<'a> {
+    pub(super) fn name(&self) -> Option<Cow<'a, str>> {
+        self.name.and_then(text).filter(|name| !name.trim().is_empty())
+    }
+
+    /// The text of a string; of anything else, an object above all, its JSON.
+    pub(super) fn arguments(&self) -> Option<Cow<'a, str>> {
+        let raw = self.arguments?;
+        Some(string(raw).unwrap_or(Cow::Borrowed(raw.get())))
+    }
+}
+
+/// Content as text and reasoning.
+#[derive(Debug, Default)]
+pub(super) struct Content {
+    pub(super) text: String,
+    pub(super) reasoning: String,
+    pub(super) refusal: String,
+}
+
+impl Content {
+    /// A list of parts, as Mistral and some gateways send it.
+    pub(super) fn from_list(raw: &RawValue) -> Self {
+        #[derive(Deserialize)]
+        struct Part<'a> {
+            #[serde(borrow)]
+            text: Raw<'a>,
+            #[serde(borrow)]
+            thinking: Raw<'a>,
+            #[serde(borrow)]
+            refusal: Raw<'a>,
+        }
+        let mut out = Self::default();
+        let Ok(parts) = serde_json::from_str::<Vec<&RawValue>>(raw.get()) else {
+            return out;
+        };
+        for raw in parts {
+            if let Some(text) = string(raw) {
+                out.text.push_str(&text);
+            } else if let Ok(part) = serde_json::from_str::<Part<'_>>(raw.get()) {
+                out.text.push_str(&part.text.and_then(text).unwrap_or_default());
+                out.refusal.push_str(&part.refusal.and_then(text).unwrap_or_default());
+                if let Some(thinking) = part.thinking {
+                    match string(thinking) {
+                        Some(thinking) => out.reasoning.push_str(&thinking),
+                        None => out.reasoning.push_str(&Self::from_list(thinking).text),
+                    }
+                }
+            }
+        }
+        out
+    }
+}
+
+/// A string's text, or that of a number; nothing for other types.
+pub(super) fn text(raw: &RawValue) -> Option<Cow<'_, str>> {
+    string(raw).or_else(|| {
+        let number = raw.get().starts_with(|first: char| first == '-' || first.is_ascii_digit());
+        number.then_some(Cow::Borrowed(raw.get()))
+    })
+}
+
+/// A string's text. Half a surrogate pair, which JSON can spell and text cannot, is replaced.
+pub(super) fn string(raw: &RawValue) -> Option<Cow<'_, str>> {
+    struct Text;
+    impl<'de> de::Visitor<'de> for Text {
+        type Value = Cow<'de, str>;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("a string")
+        }
+
+        fn visit_borrowed_bytes<E: de::Error>(self, bytes: &'de [u8]) -> Result<Self::Value, E> {
+            Ok(String::from_utf8_lossy(bytes))
+        }
+
+        fn visit_bytes<E: de::Error>(self, bytes: &[u8]) -> Result<Self::Value, E> {
+            Ok(Cow::Owned(String::from_utf8_lossy(bytes).into_owned()))
+        }
+    }
+    if !raw.get().starts_with('"') {
+        return None;
+    }
+    // As bytes, since serde_json is strict about surrogates only when it makes a `str`.
+    de::Deserializer::deserialize_bytes(&mut serde_json::Deserializer::from_str(raw.get()), Text)
+        .ok()
+}
+
+/// A count, whether spelled as number or as string.
+pub(super) fn number(raw: &RawValue) -> Option<u64> {
+    let text = text(raw)?;
+    text.parse().ok().or_else(|| {
+        let float: f64 = text.parse().ok()?;
+        // Counts of tokens are far below the range where this loses anything.
+        (float >= 0.0).then_some(float as u64)
+    })
+}
+
+fn usage(raw: &RawValue) -> Option<Usage> {
+    #[derive(Deserialize)]
+    struct Counts<'a> {
+        #[serde(borrow, alias = "input_tokens")]
+        prompt_tokens: Raw<'a>,
+        #[serde(borrow, alias = "output_tokens")]
+        completion_tokens: Raw<'a>,
+        #[serde(borrow)]
+        prompt_tokens_details: Option<Details<'a>>,
+        #[serde(borrow)]
+        completion_tokens_details: Option<Details<'a>>,
+        /// DeepSeek.
+        #[serde(borrow)]
+        prompt_cache_hit_tokens: Raw<'a>,
+        /// Mistral.
+        #[serde(borrow)]
+        num_cached_tokens: Raw<'a>,
+    }
+    #[derive(Deserialize)]
+    struct Details<'a> {
+        #[serde(borrow)]
+        cached_tokens: Raw<'a>,
+        #[serde(borrow)]
+        reasoning_tokens: Raw<'a>,
+    }
+    let counts: Counts<'_> = serde_json::from_str(raw.get()).ok()?;
+    let count = |raw: Raw<'_>| raw.and_then(number);
+    let cached = counts.prompt_tokens_details.and_then(|details| count(details.cached_tokens));
+    let reasoning =
+        counts.completion_tokens_details.and_then(|details| count(details.reasoning_tokens));
+    Some(Usage {
+        input_tokens: count(counts.prompt_tokens).unwrap_or(0),
+        output_tokens: count(counts.completion_tokens).unwrap_or(0),
+        cached_tokens: cached
+            .or_else(|| count(counts.prompt_cache_hit_tokens))
+            .or_else(|| count(counts.num_cached_tokens))
+            .unwrap_or(0),
+        reasoning_tokens: reasoning.unwrap_or(0),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn raw(json: &str) -> &RawValue {
+        serde_json::from_str(json).unwrap()
+    }
+
+    #[test]
+    fn strings() {
+        assert_eq!(string(raw(r#""a\nb""#)).unwrap(), "a\nb");
+        assert!(matches!(string(raw(r#""plain""#)), Some(Cow::Borrowed("plain"))));
+        assert_eq!(string(raw(r#""\ud83d\ude00""#)).unwrap(), "😀");
+        assert!(string(raw(r#""x\ud83d""#)).unwrap().starts_with("x\u{fffd}"));
+        assert_eq!(string(raw("1")), None);
+    }
+
+    #[test]
+    fn counts() {
+        for (json, expected) in [
+            ("7", Some(7)),
+            ("7.0", Some(7)),
+            (r#""7""#, Some(7)),
+            ("-1", None),
+            ("true", None),
+            (r#""x""#, None),
+        ] {
+            assert_eq!(number(raw(json)), expected, "{json}");
+        }
+    }
+}
