@@ -119,7 +119,7 @@ fn weather() -> Result<Goal, Failure> {
 /// What the tool's own program says.
 fn measured(city: &str) -> Result<Value, Failure> {
     let mut command = Command::new("python3");
-    command.arg("weather.py").current_dir(root().join(PROJECT));
+    command.arg("weather.py").current_dir(root().join(PROJECT).join("tools"));
     command.stdin(Stdio::piped()).stdout(Stdio::piped());
     let mut child = command
         .spawn()
