@@ -1,0 +1,499 @@
+//! From a contract's `backend` object to the backend it describes.
+//!
+//! To add a kind is to add its file and its line in [`KINDS`].
+
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+use thiserror::Error;
+
+use crate::{
+    Backend, Env, Function,
+    command::{self, CommandSpec},
+    function::{self, FunctionSpec},
+    guard::{Resolver, SystemResolver},
+    http::{self, HttpBackendSpec},
+    template::TemplateError,
+};
+
+/// The kinds that are built in.
+const KINDS: [Kind; 3] = [command::KIND, function::KIND, http::KIND];
+
+/// The `backend` object of a contract: what does the work.
+///
+/// This is the published form; [`Backends::build`] reads it kind by kind, so that a mistake is
+/// told in the words of the kind that was meant.
+#[derive(Debug, Clone, serde::Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum BackendSpec {
+    /// A program.
+    Command(CommandSpec),
+    /// A Rust function of this program.
+    Function(FunctionSpec),
+    /// An HTTP request.
+    Http(HttpBackendSpec),
+}
+
+/// One kind of backend.
+pub(crate) struct Kind {
+    /// The member that tells it from the others.
+    name: &'static str,
+    /// Its members, from the same type that reads them.
+    fields: fn() -> Vec<String>,
+    build: BuildKind,
+}
+
+type BuildKind = fn(Map<String, Value>, &Build<'_>) -> Result<Arc<dyn Backend>, BackendError>;
+
+impl Kind {
+    pub(crate) const fn new<S: JsonSchema>(name: &'static str, build: BuildKind) -> Self {
+        Self { name, fields: fields_of::<S>, build }
+    }
+}
+
+fn fields_of<S: JsonSchema>() -> Vec<String> {
+    let schema = schemars::schema_for!(S);
+    let properties = schema.get("properties").and_then(Value::as_object);
+    properties.map(|p| p.keys().cloned().collect()).unwrap_or_default()
+}
+
+/// What a kind is given to build from.
+pub(crate) struct Build<'a> {
+    pub(crate) base_dir: PathBuf,
+    pub(crate) env: Env,
+    pub(crate) functions: &'a BTreeMap<String, Arc<Function>>,
+    pub(crate) resolver: Arc<dyn Resolver>,
+}
+
+impl Build<'_> {
+    /// Reads a kind's own type, saying where it does not fit.
+    pub(crate) fn read<S: DeserializeOwned>(
+        &self,
+        spec: Map<String, Value>,
+    ) -> Result<S, BackendError> {
+        serde_path_to_error::deserialize(Value::Object(spec)).map_err(|error| BackendError::Shape {
+            pointer: pointer(error.path()),
+            source: error.into_inner(),
+        })
+    }
+}
+
+fn pointer(path: &serde_path_to_error::Path) -> String {
+    use serde_path_to_error::Segment;
+    let segment = |segment: &Segment| match segment {
+        Segment::Seq { index } => format!("/{index}"),
+        Segment::Map { key } | Segment::Enum { variant: key } => pointer_to(key),
+        Segment::Unknown => String::new(),
+    };
+    path.iter().map(segment).collect()
+}
+
+fn pointer_to(key: &str) -> String {
+    format!("/{}", key.replace('~', "~0").replace('/', "~1"))
+}
+
+/// A `backend` object that describes no backend.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum BackendError {
+    /// Empty, or none of its members is a kind.
+    #[error("a backend is one of {}{}", list(kinds), did_you_mean(suggestion.as_deref()))]
+    NoKind {
+        /// The member that stands for the kind, if any stands there.
+        found: Option<String>,
+        /// The kinds there are.
+        kinds: Vec<&'static str>,
+        /// The nearest kind.
+        suggestion: Option<String>,
+    },
+    /// More than one kind.
+    #[error("a backend has exactly one kind, not {}", list(kinds))]
+    SeveralKinds {
+        /// Those found.
+        kinds: Vec<&'static str>,
+    },
+    /// A member that the kind does not have.
+    #[error("`{field}` is no member of a {kind} backend{}; it has {}", did_you_mean(suggestion.as_deref()), list(known))]
+    UnknownField {
+        /// Where it stands in the backend object.
+        pointer: String,
+        /// The kind.
+        kind: &'static str,
+        /// The member.
+        field: String,
+        /// The nearest one.
+        suggestion: Option<String>,
+        /// Those there are.
+        known: Vec<String>,
+    },
+    /// A value of the wrong form.
+    #[error("{source}")]
+    Shape {
+        /// Where it stands in the backend object.
+        pointer: String,
+        /// What is wrong.
+        source: serde_json::Error,
+    },
+    /// A text with a mistaken placeholder.
+    #[error("{source}")]
+    Template {
+        /// Where it stands in the backend object.
+        pointer: String,
+        /// What is wrong.
+        source: TemplateError,
+    },
+    /// A value that can be read, but cannot work.
+    #[error("{problem}")]
+    Invalid {
+        /// Where it stands in the backend object.
+        pointer: String,
+        /// What is wrong.
+        problem: Problem,
+    },
+    /// No function of that name was registered.
+    #[error("the program registered no function `{name}`{}", did_you_mean(suggestion.as_deref()))]
+    NoFunction {
+        /// The name.
+        name: String,
+        /// The nearest one registered.
+        suggestion: Option<String>,
+    },
+}
+
+/// What is wrong with a value that can be read.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum Problem {
+    /// Something else where an object is meant.
+    #[error("expected an object")]
+    NotAnObject,
+    /// `"command": []`.
+    #[error("a command needs a program: [\"python3\", \"weather.py\"]")]
+    EmptyCommand,
+    /// An environment variable's name that no system takes.
+    #[error("`{name}` cannot be the name of an environment variable")]
+    VariableName {
+        /// The name.
+        name: String,
+    },
+    /// Not a method that tools use.
+    #[error("`{method}` is no method: GET, HEAD, POST, PUT, PATCH or DELETE")]
+    Method {
+        /// What stands there.
+        method: String,
+    },
+    /// A body on a method that has none.
+    #[error("{method} requests have no body; use POST, PUT or PATCH, or put it in `query`")]
+    BodyOnGet {
+        /// The method.
+        method: String,
+    },
+    /// A header that is not the contract's to set.
+    #[error("the header `{name}` is set by the HTTP client itself")]
+    ReservedHeader {
+        /// Its name.
+        name: String,
+    },
+    /// Not a header's name.
+    #[error("`{name}` cannot be the name of a header")]
+    HeaderName {
+        /// What stands there.
+        name: String,
+    },
+    /// A query value that is not text, number, boolean or a list of them.
+    #[error("a query parameter is a text, a number, a boolean or a list of them")]
+    QueryValue,
+    /// A URL whose scheme is neither http nor https.
+    #[error("`{url}` does not begin with http://, https:// or a variable such as ${{BASE_URL}}")]
+    Url {
+        /// What stands there.
+        url: String,
+    },
+}
+
+impl BackendError {
+    /// Where the mistake is: a JSON Pointer (RFC 6901) into the backend object.
+    pub fn pointer(&self) -> String {
+        match self {
+            Self::NoKind { found: Some(found), .. } => pointer_to(found),
+            Self::NoKind { .. } | Self::SeveralKinds { .. } => String::new(),
+            Self::NoFunction { .. } => "/function".to_owned(),
+            Self::UnknownField { pointer, .. }
+            | Self::Shape { pointer, .. }
+            | Self::Template { pointer, .. }
+            | Self::Invalid { pointer, .. } => pointer.clone(),
+        }
+    }
+
+    pub(crate) fn invalid(pointer: impl Into<String>, problem: Problem) -> Self {
+        Self::Invalid { pointer: pointer.into(), problem }
+    }
+
+    pub(crate) fn template(pointer: impl Into<String>) -> impl FnOnce(TemplateError) -> Self {
+        let pointer = pointer.into();
+        |source| Self::Template { pointer, source }
+    }
+
+    /// The same mistake, one level further down.
+    pub(crate) fn below(mut self, parent: &str) -> Self {
+        match &mut self {
+            Self::UnknownField { pointer, .. }
+            | Self::Shape { pointer, .. }
+            | Self::Template { pointer, .. }
+            | Self::Invalid { pointer, .. } => pointer.insert_str(0, parent),
+            Self::NoKind { .. } | Self::SeveralKinds { .. } | Self::NoFunction { .. } => {}
+        }
+        self
+    }
+}
+
+/// Makes backends out of contracts.
+#[derive(Clone)]
+pub struct Backends {
+    functions: BTreeMap<String, Arc<Function>>,
+    resolver: Arc<dyn Resolver>,
+}
+
+impl std::fmt::Debug for Backends {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Backends")
+            .field("functions", &self.functions.keys())
+            .finish_non_exhaustive()
+    }
+}
+
+impl Default for Backends {
+    fn default() -> Self {
+        Self::builtin()
+    }
+}
+
+impl Backends {
+    /// The built-in kinds: command, function, http.
+    pub fn builtin() -> Self {
+        Self { functions: BTreeMap::new(), resolver: Arc::new(SystemResolver) }
+    }
+
+    /// A function that contracts reach as `{"function": name}`.
+    #[must_use]
+    pub fn function(mut self, name: impl Into<String>, function: Function) -> Self {
+        self.functions.insert(name.into(), Arc::new(function));
+        self
+    }
+
+    /// Another resolver of host names than the system's. What it answers is judged all the same.
+    #[must_use]
+    pub fn resolver(mut self, resolver: impl Resolver + 'static) -> Self {
+        self.resolver = Arc::new(resolver);
+        self
+    }
+
+    /// Builds the backend that a contract's `backend` object describes.
+    ///
+    /// `base_dir` is the contract's folder: relative programs and folders start there. `env` is
+    /// asked when the backend is used, not now: a missing secret is a failure of the call that
+    /// needs it.
+    ///
+    /// ```
+    /// use callgate_tool::{Backends, process_env};
+    /// use serde_json::json;
+    ///
+    /// let build = |spec: serde_json::Value| {
+    ///     Backends::builtin().build(spec.as_object().unwrap(), ".".as_ref(), process_env())
+    /// };
+    /// assert!(build(json!({ "command": ["python3", "weather.py"] })).is_ok());
+    /// let error = build(json!({ "http": { "url": "http://h/", "methd": "GET" } })).err().unwrap();
+    /// assert_eq!(error.pointer(), "/http/methd");
+    /// assert!(error.to_string().contains("did you mean `method`"));
+    /// ```
+    pub fn build(
+        &self,
+        spec: &Map<String, Value>,
+        base_dir: &Path,
+        env: Env,
+    ) -> Result<Arc<dyn Backend>, BackendError> {
+        let kinds: Vec<&Kind> = KINDS.iter().filter(|k| spec.contains_key(k.name)).collect();
+        let kind = match kinds.as_slice() {
+            [kind] => kind,
+            [] => {
+                let names = KINDS.iter().map(|k| k.name).collect::<Vec<_>>();
+                let near = |key: &String| Some((key.clone(), nearest(key, &names)?));
+                let (found, suggestion) = spec.keys().find_map(near).unzip();
+                let found = found.or_else(|| spec.keys().next().cloned());
+                return Err(BackendError::NoKind { found, kinds: names, suggestion });
+            }
+            several => {
+                let kinds = several.iter().map(|k| k.name).collect();
+                return Err(BackendError::SeveralKinds { kinds });
+            }
+        };
+        known_fields(kind.name, spec, (kind.fields)())?;
+        let build = Build {
+            // A relative folder means another one after a change of directory.
+            base_dir: std::path::absolute(base_dir).unwrap_or_else(|_| base_dir.to_owned()),
+            env,
+            functions: &self.functions,
+            resolver: self.resolver.clone(),
+        };
+        (kind.build)(spec.clone(), &build)
+    }
+}
+
+/// Refuses members that `S` does not have, naming the nearest.
+pub(crate) fn known_fields_of<S: JsonSchema>(
+    kind: &'static str,
+    object: &Map<String, Value>,
+) -> Result<(), BackendError> {
+    known_fields(kind, object, fields_of::<S>())
+}
+
+fn known_fields(
+    kind: &'static str,
+    object: &Map<String, Value>,
+    known: Vec<String>,
+) -> Result<(), BackendError> {
+    match object.keys().find(|key| !known.contains(key)) {
+        None => Ok(()),
+        Some(field) => Err(BackendError::UnknownField {
+            pointer: pointer_to(field),
+            kind,
+            suggestion: nearest(field, &known),
+            field: field.clone(),
+            known,
+        }),
+    }
+}
+
+/// The name that was probably meant: a typing slip away, letter case and separators aside.
+pub(crate) fn nearest<S: AsRef<str>>(
+    found: &str,
+    names: impl IntoIterator<Item = S>,
+) -> Option<String> {
+    let plain = |s: &str| s.to_lowercase().replace(['_', '-'], "");
+    let found = plain(found);
+    names
+        .into_iter()
+        .map(|name| (strsim::damerau_levenshtein(&found, &plain(name.as_ref())), name))
+        .min_by_key(|(distance, _)| *distance)
+        .filter(|(distance, name)| *distance <= 1 + name.as_ref().len() / 4)
+        .map(|(_, name)| name.as_ref().to_owned())
+}
+
+fn list<S: AsRef<str>>(names: &[S]) -> String {
+    names.iter().map(|n| format!("`{}`", n.as_ref())).collect::<Vec<_>>().join(", ")
+}
+
+fn did_you_mean(suggestion: Option<&str>) -> String {
+    suggestion.map(|s| format!("; did you mean `{s}`?")).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn build(spec: &Value) -> Result<Arc<dyn Backend>, BackendError> {
+        let echo = Function::new(|_| async { Ok(callgate_contract::Output::json("1")) });
+        let env: Env = Arc::new(|_| None);
+        let backends = Backends::builtin().function("get_weather", echo);
+        backends.build(spec.as_object().unwrap(), Path::new("."), env)
+    }
+
+    #[test]
+    fn what_describes_a_backend() {
+        let rows = [
+            json!({ "command": ["true"] }),
+            json!({ "command": ["./x", "-v"], "env": { "A": "${B:-c}" }, "cwd": "..", "maxOutputBytes": 10 }),
+            json!({ "function": "get_weather" }),
+            json!({ "http": { "url": "http://h/" } }),
+            json!({ "http": { "url": "{url}" } }),
+            json!({ "http": { "method": "post", "url": "${B}/x/{id}", "body": "arguments",
+                "headers": { "X": "{x}" }, "query": { "a": 1, "b": ["{x}", true] },
+                "auth": { "bearer": "${T}" }, "allow": ["127.0.0.1:8080", "*.internal"],
+                "maxBytes": 100, "followRedirects": false } }),
+        ];
+        for spec in rows {
+            if let Err(error) = build(&spec) {
+                panic!("{spec}: {error}");
+            }
+            let published: Result<BackendSpec, _> = serde_json::from_value(spec.clone());
+            assert!(published.is_ok(), "{spec}");
+        }
+    }
+
+    #[test]
+    fn mistakes_are_told_with_their_place() {
+        // spec, pointer, words of the message
+        let rows = [
+            (json!({}), "", "one of `command`, `function`, `http`"),
+            (json!({ "comand": ["x"] }), "/comand", "did you mean `command`?"),
+            (json!({ "grpc": {} }), "/grpc", "one of"),
+            (json!({ "command": ["x"], "http": {} }), "", "exactly one kind"),
+            (json!({ "command": "python3 x.py" }), "/command", "expected a sequence"),
+            (json!({ "command": [] }), "/command", "needs a program"),
+            (json!({ "command": ["x", 1] }), "/command/1", "expected a string"),
+            (json!({ "command": ["x"], "envs": {} }), "/envs", "did you mean `env`?"),
+            (
+                json!({ "command": ["x"], "max_output_bytes": 1 }),
+                "/max_output_bytes",
+                "`maxOutputBytes`?",
+            ),
+            (json!({ "command": ["x"], "env": { "A": "${B" } }), "/env/A", "does not end"),
+            (json!({ "command": ["x"], "env": { "A=": "" } }), "/env/A=", "cannot be the name"),
+            (json!({ "function": "getweather" }), "/function", "did you mean `get_weather`?"),
+            (json!({ "http": {} }), "/http", "missing field `url`"),
+            (json!({ "http": [] }), "/http", "expected an object"),
+            (json!({ "http": { "url": "http://h/", "header": {} } }), "/http/header", "`headers`?"),
+            (json!({ "http": { "url": "ftp://h/" } }), "/http/url", "does not begin with"),
+            (json!({ "http": { "url": "http://h/{a b}" } }), "/http/url", "no placeholder"),
+            (
+                json!({ "http": { "url": "http://h/", "method": "GTE" } }),
+                "/http/method",
+                "no method",
+            ),
+            (json!({ "http": { "url": "http://h/", "body": {} } }), "/http/body", "have no body"),
+            (
+                json!({ "http": { "url": "http://h/", "query": { "a": {} } } }),
+                "/http/query/a",
+                "a query parameter is",
+            ),
+            (
+                json!({ "http": { "url": "http://h/", "headers": { "Host": "x" } } }),
+                "/http/headers/Host",
+                "client itself",
+            ),
+            (
+                json!({ "http": { "url": "http://h/", "headers": { "a b": "x" } } }),
+                "/http/headers/a b",
+                "name of a header",
+            ),
+            (
+                json!({ "http": { "url": "http://h/", "method": "POST", "body": { "a": ["{"] } } }),
+                "/http/body/a/0",
+                "does not end",
+            ),
+            (
+                json!({ "http": { "url": "http://h/", "allow": ["http://x/"] } }),
+                "/http/allow/0",
+                "names no destination",
+            ),
+            (
+                json!({ "http": { "url": "http://h/", "auth": { "token": "x" } } }),
+                "/http/auth",
+                "unknown",
+            ),
+        ];
+        for (spec, pointer, words) in rows {
+            let Err(error) = build(&spec) else { panic!("{spec} was built") };
+            assert_eq!(error.pointer(), pointer, "{spec}: {error}");
+            assert!(error.to_string().contains(words), "{spec}: {error}");
+        }
+    }
+}
