@@ -1,104 +1,10 @@
-//! The real binary on a free port, spoken to over a socket.
-#![allow(clippy::unwrap_used, reason = "the helpers of a test may panic as its body may")]
+//! What the service answers.
 
-use std::{
-    io::{BufRead as _, BufReader, Read as _, Write as _},
-    net::TcpStream,
-    path::Path,
-    process::{Child, Command, Stdio},
-    time::{Duration, Instant},
-};
+use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
-/// Generous: it only bounds a test that hangs.
-const PATIENCE: Duration = Duration::from_secs(60);
-
-struct Service {
-    child: Child,
-    address: String,
-}
-
-impl Service {
-    fn start(arguments: &[&str]) -> Self {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_support-service"))
-            .args(["--port", "0", "--exit-with-stdin"])
-            .args(arguments)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .expect("the service starts");
-        let mut line = String::new();
-        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        let address = line
-            .strip_prefix("listening on http://")
-            .unwrap_or_else(|| panic!("unexpected first line {line:?}"))
-            .trim_end()
-            .to_owned();
-        Self { child, address }
-    }
-
-    fn with_db(folder: &Path) -> Self {
-        Self::start(&["--db", folder.join("support.sqlite").to_str().unwrap()])
-    }
-
-    /// Status and body of one request. HTTP/1.0, so that the end of the body is the end of the stream.
-    fn send(&self, method: &str, target: &str, headers: &[&str], body: &str) -> (u16, String) {
-        let mut stream = TcpStream::connect(&self.address).unwrap();
-        stream.set_read_timeout(Some(PATIENCE)).unwrap();
-        let headers: String = headers.iter().map(|header| format!("{header}\r\n")).collect();
-        write!(
-            stream,
-            "{method} {target} HTTP/1.0\r\nhost: {}\r\ncontent-length: {}\r\n{headers}\r\n{body}",
-            self.address,
-            body.len()
-        )
-        .unwrap();
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).unwrap();
-        let (head, body) = answer.split_once("\r\n\r\n").unwrap();
-        (head.split(' ').nth(1).unwrap().parse().unwrap(), body.to_owned())
-    }
-
-    fn get(&self, target: &str) -> (u16, Value) {
-        let (status, body) = self.send("GET", target, &[], "");
-        (status, serde_json::from_str(&body).unwrap())
-    }
-
-    fn note(&self, ticket: &str, key: Option<&str>, body: &str) -> (u16, Value) {
-        let key = key.map(|key| format!("idempotency-key: {key}"));
-        let mut headers = vec!["content-type: application/json"];
-        headers.extend(key.as_deref());
-        let (status, body) = self.send("POST", &format!("/tickets/{ticket}/notes"), &headers, body);
-        (status, serde_json::from_str(&body).unwrap())
-    }
-
-    fn wait(&mut self) -> i32 {
-        let until = Instant::now() + PATIENCE;
-        while Instant::now() < until {
-            if let Some(status) = self.child.try_wait().unwrap() {
-                return status.code().unwrap_or(-1);
-            }
-            std::thread::sleep(Duration::from_millis(10));
-        }
-        panic!("the service is still running");
-    }
-}
-
-impl Drop for Service {
-    fn drop(&mut self) {
-        // The polite way first: a killed service leaves its temporary folder behind.
-        drop(self.child.stdin.take());
-        for _ in 0..500 {
-            if !matches!(self.child.try_wait(), Ok(None)) {
-                return;
-            }
-            std::thread::sleep(Duration::from_millis(10));
-        }
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
+use crate::service::Service;
 
 #[test]
 fn reads_tickets_customers_and_invoices() {
@@ -139,28 +45,6 @@ fn every_known_ticket_is_there_and_well_formed() {
         assert!(matches!(ticket["status"].as_str(), Some("open" | "pending" | "closed")));
         let customer = ticket["customer"].as_str().unwrap();
         assert_eq!(service.get(&format!("/customers/{customer}")).0, 200, "T-{n}");
-    }
-}
-
-#[test]
-fn the_examples_in_the_contracts_are_true() {
-    let service = Service::start(&[]);
-    let table = [
-        ("get_ticket", "/tickets/{ticketId}"),
-        ("get_customer", "/customers/{customerId}"),
-        ("search_invoices", "/invoices?startDate={startDate}&endDate={endDate}&status={status}"),
-    ];
-    for (tool, target) in table {
-        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../tools/{tool}.json"));
-        let contract: Value =
-            serde_json::from_str(&std::fs::read_to_string(file).unwrap()).unwrap();
-        for example in contract["examples"].as_array().unwrap() {
-            let mut target = target.to_owned();
-            for (name, value) in example["input"].as_object().unwrap() {
-                target = target.replace(&format!("{{{name}}}"), value.as_str().unwrap());
-            }
-            assert_eq!(service.get(&target), (200, example["output"].clone()), "{tool}");
-        }
     }
 }
 
