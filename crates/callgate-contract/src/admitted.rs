@@ -17,6 +17,13 @@ impl Admitted {
         Self { text }
     }
 
+    /// Arguments that a gate admitted when the event that holds them was recorded.
+    ///
+    /// For folding a journal. Whoever makes one of anything else takes the gate's place.
+    pub fn recorded(text: Arc<str>) -> Self {
+        Self { text }
+    }
+
     /// The object as JSON text.
     pub fn text(&self) -> &str {
         &self.text

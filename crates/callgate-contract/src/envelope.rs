@@ -14,6 +14,7 @@ use serde_json::value::RawValue;
 use crate::{
     document::{Syntax, SyntaxError, SyntaxReason},
     outcome::{ErrorKind, Executed, Failure},
+    shape::Omission,
     violation::Violation,
 };
 
@@ -33,17 +34,27 @@ pub struct Envelope {
     /// Why there is no result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<Fault>,
+    /// What was left out of the result.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub omitted: Vec<Omission>,
 }
 
 impl Envelope {
     /// A result.
     pub fn ok(tool_call_id: Arc<str>, name: Arc<str>, result: Arc<RawValue>) -> Self {
-        Self { tool_call_id, name, ok: true, result: Some(result), error: None }
+        Self { tool_call_id, name, ok: true, result: Some(result), error: None, omitted: Vec::new() }
     }
 
     /// A refusal or a failure.
     pub fn error(tool_call_id: Arc<str>, name: Arc<str>, fault: Fault) -> Self {
-        Self { tool_call_id, name, ok: false, result: None, error: Some(fault) }
+        Self { tool_call_id, name, ok: false, result: None, error: Some(fault), omitted: Vec::new() }
+    }
+
+    /// With a word on what was left out.
+    #[must_use]
+    pub fn omitting(mut self, omitted: Vec<Omission>) -> Self {
+        self.omitted = omitted;
+        self
     }
 
     /// The text that the model reads.
@@ -394,7 +405,7 @@ fn sentences(out: &mut String, violations: &[Violation]) {
 
 /// One violation in words.
 pub(crate) fn describe(v: &Violation) -> String {
-    let place = if v.path.is_empty() { "the arguments".to_owned() } else { v.path.clone() };
+    let place = if v.path.is_empty() { "the arguments object".to_owned() } else { v.path.clone() };
     let list = |value: &Value| match value {
         Value::Array(items) => items.iter().map(json_or_word).collect::<Vec<_>>().join(", "),
         other => json_or_word(other),

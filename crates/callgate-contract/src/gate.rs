@@ -89,6 +89,26 @@ pub fn judge(
     }
 }
 
+/// Judges the text of an answer: as [`judge`], but the value may be of any type.
+pub fn judge_value(
+    schema: &Schema,
+    aliases: &BTreeMap<String, String>,
+    mode: Mode,
+    raw: &str,
+) -> Verdict {
+    let (text, adjustments) = match Document::parse(raw) {
+        Ok(doc) => return refuse_or_coerce(schema, aliases, mode, &doc, Vec::new()),
+        Err(error) => match (mode, repair(raw)) {
+            (Mode::Lenient, Some(mended)) => mended,
+            _ => return Verdict::refused(Fault::syntax(raw, &error)),
+        },
+    };
+    match Document::parse(&text) {
+        Ok(doc) => refuse_or_coerce(schema, aliases, mode, &doc, adjustments),
+        Err(error) => Verdict::refused(Fault::syntax(&text, &error)),
+    }
+}
+
 /// Judges a mended text; a mend that did not lead to a document is our fault and told as syntax.
 fn mended(
     schema: &Schema,

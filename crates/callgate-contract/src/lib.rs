@@ -63,6 +63,7 @@ pub use admitted::Admitted;
 pub use catalog::{Catalog, Mistake};
 pub use envelope::{Envelope, Fault};
 pub use gate::{Mode, Verdict};
+pub use rules::Facts;
 pub use outcome::{Content, ErrorKind, Executed, Failure, Output};
 pub use tool::{RuleVerdict, Tool};
 pub use violation::Violation;

@@ -1,1 +1,46 @@
-//! What happens next? The pure machine of a run
+//! What happens next?
+//!
+//! A [`Run`] is the fold of its [`Event`]s. [`step()`] takes one event and says what to do about
+//! it, as [`Effect`]s; an engine performs them and feeds back what came of them. There is no
+//! clock, no id and no random number in here: they arrive in events (law 3). So the same events
+//! give the same state and the same effects, on every engine, today and in a replay.
+//!
+//! - [`agent`]: the file that says what is wanted; [`loops`], [`budget`]: how far it may go.
+//! - [`event`], [`effect`], [`finish`]: the vocabulary.
+//! - [`replay`]: derive everything again from a journal and compare.
+//!
+//! ```
+//! use std::sync::Arc;
+//! use callgate_machine::{Effect, Event, Record, Run, event::RunStarted, step};
+//!
+//! let mut run = Run::new("r1", Arc::default(), Arc::from([]));
+//! let start = RunStarted {
+//!     agent: Arc::default(), model: "openai:gpt".into(), goal: "Say hello".into(),
+//!     caller: serde_json::Value::Null, answer: None, tools: Default::default(),
+//! };
+//! let record = Record { run: "r1".into(), seq: 0, at: 0, event: Event::RunStarted(Box::new(start)) };
+//! let effects = step(&mut run, &record);
+//! assert!(matches!(effects[0], Effect::Append(Event::ModelRequested { hop: 1, .. })));
+//! ```
+#![forbid(unsafe_code)]
+
+pub mod agent;
+mod answer;
+mod ask;
+pub mod budget;
+pub mod effect;
+pub mod event;
+pub mod finish;
+mod gating;
+pub mod loops;
+mod policy;
+pub mod replay;
+mod run;
+mod step;
+
+pub use agent::Agent;
+pub use effect::{Effect, Question, ToolCallEffect};
+pub use event::{Event, Record};
+pub use finish::{Finish, Status, StoppedBy};
+pub use run::Run;
+pub use step::step;

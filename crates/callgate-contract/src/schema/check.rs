@@ -1,7 +1,5 @@
 //! What is wrong with a schema itself, told by place.
 
-use std::sync::LazyLock;
-
 use jsonschema::{Draft, ValidationError, error::ValidationErrorKind};
 use serde_json::Value;
 
@@ -51,24 +49,13 @@ pub(super) fn dialect(schema: &Value) -> Result<Draft, SchemaFault> {
 
 /// Faults by the dialect's own meta-schema.
 pub(super) fn against_meta_schema(schema: &Value, draft: Draft) -> Vec<SchemaFault> {
-    static META: LazyLock<[jsonschema::Validator; 5]> = LazyLock::new(|| {
-        [Draft::Draft4, Draft::Draft6, Draft::Draft7, Draft::Draft201909, Draft::Draft202012].map(
-            |draft| {
-                #[allow(clippy::expect_used)] // the bundled meta-schemas compile
-                jsonschema::options()
-                    .offline()
-                    .build(&serde_json::json!({"$ref": meta_uri(draft)}))
-                    .expect("a bundled meta-schema")
-            },
-        )
-    });
-    let meta = &META[match draft {
-        Draft::Draft4 => 0,
-        Draft::Draft6 => 1,
-        Draft::Draft7 => 2,
-        Draft::Draft201909 => 3,
-        _ => 4,
-    }];
+    let meta = match draft {
+        Draft::Draft4 => jsonschema::draft4::meta::validator(),
+        Draft::Draft6 => jsonschema::draft6::meta::validator(),
+        Draft::Draft7 => jsonschema::draft7::meta::validator(),
+        Draft::Draft201909 => jsonschema::draft201909::meta::validator(),
+        _ => jsonschema::draft202012::meta::validator(),
+    };
     if meta.is_valid(schema) {
         return Vec::new();
     }
@@ -77,16 +64,6 @@ pub(super) fn against_meta_schema(schema: &Value, draft: Draft) -> Vec<SchemaFau
         collect(&error, &mut faults);
     }
     faults
-}
-
-fn meta_uri(draft: Draft) -> &'static str {
-    match draft {
-        Draft::Draft4 => "http://json-schema.org/draft-04/schema#",
-        Draft::Draft6 => "http://json-schema.org/draft-06/schema#",
-        Draft::Draft7 => "http://json-schema.org/draft-07/schema#",
-        Draft::Draft201909 => "https://json-schema.org/draft/2019-09/schema",
-        _ => "https://json-schema.org/draft/2020-12/schema",
-    }
 }
 
 fn collect(error: &ValidationError<'_>, faults: &mut Vec<SchemaFault>) {

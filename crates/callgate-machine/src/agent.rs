@@ -1,0 +1,202 @@
+//! Agents: one file that says what is wanted, with which tools, and within which bounds.
+
+use std::collections::BTreeMap;
+
+use callgate_contract::{Mode, catalog::Mistake, catalog::Source, schema::Schema};
+use callgate_wire::ToolChoice;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::{budget::{Budget, Price}, loops::Loop};
+
+/// An agent as people write it (`agent.json`).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schemars(title = "Callgate agent")]
+pub struct Agent {
+    /// Where the schema of this file is, for editors.
+    #[serde(rename = "$schema", default, skip_serializing_if = "Option::is_none")]
+    pub schema: Option<String>,
+    /// Its name.
+    pub name: String,
+    /// `provider:model`. Overridden by `--model` and `CALLGATE_MODEL`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// System instructions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub instructions: Option<String>,
+    /// Contract files, as paths or globs beside this file.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tools: Vec<String>,
+    /// MCP servers, in the shape of `.mcp.json`.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub mcp_servers: Map<String, Value>,
+    /// Delegates: other agents offered as tools.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub agents: Map<String, Value>,
+    /// How the run goes round.
+    #[serde(default)]
+    pub r#loop: Loop,
+    /// Whether and which tools the first reply must call.
+    #[serde(default)]
+    pub tool_choice: Choice,
+    /// Whether one reply may make several calls. Default: yes.
+    #[serde(default = "yes")]
+    pub parallel_tool_calls: bool,
+    /// What a run may use up.
+    #[serde(default)]
+    pub budget: Budget,
+    /// Structured Output: the final answer's JSON Schema, as a path beside this file or inline.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answer: Option<AnswerRef>,
+    /// How much the gates mend by themselves: `strict` or `lenient` (default).
+    #[serde(default)]
+    pub mode: Mode,
+    /// Approvals.
+    #[serde(default)]
+    pub approvals: Approvals,
+    /// Money per million tokens, by model id, for `budget.usd`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub prices: BTreeMap<String, Price>,
+    /// Cap on generated tokens a reply.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_output_tokens: Option<u32>,
+    /// Sampling temperature.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub temperature: Option<f64>,
+}
+
+fn yes() -> bool {
+    true
+}
+
+impl Default for Agent {
+    fn default() -> Self {
+        Self {
+            schema: None,
+            name: "agent".to_owned(),
+            model: None,
+            instructions: None,
+            tools: Vec::new(),
+            mcp_servers: Map::new(),
+            agents: Map::new(),
+            r#loop: Loop::default(),
+            tool_choice: Choice::default(),
+            parallel_tool_calls: true,
+            budget: Budget::default(),
+            answer: None,
+            mode: Mode::default(),
+            approvals: Approvals::default(),
+            prices: BTreeMap::new(),
+            max_output_tokens: None,
+            temperature: None,
+        }
+    }
+}
+
+/// The final answer's schema.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum AnswerRef {
+    /// A path beside the agent's file.
+    Path(String),
+    /// A schema in place, or one delivered through a final tool.
+    Inline(Map<String, Value>),
+}
+
+/// `auto`, `some`, `none`, `{"one": NAME}` or `{"subset": [NAMES], "required": bool}`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Choice {
+    /// As a word.
+    Word(ChoiceWord),
+    /// One tool.
+    One {
+        /// Its name.
+        one: String,
+    },
+    /// Some tools.
+    Subset {
+        /// Their names.
+        subset: Vec<String>,
+        /// Whether at least one must be called.
+        #[serde(default)]
+        required: bool,
+    },
+}
+
+impl Default for Choice {
+    fn default() -> Self {
+        Self::Word(ChoiceWord::Auto)
+    }
+}
+
+impl From<&Choice> for ToolChoice {
+    fn from(choice: &Choice) -> Self {
+        match choice {
+            Choice::Word(ChoiceWord::Auto) => Self::Auto,
+            Choice::Word(ChoiceWord::Some) => Self::Some,
+            Choice::Word(ChoiceWord::None) => Self::None,
+            Choice::One { one } => Self::One(one.as_str().into()),
+            Choice::Subset { subset, required } => Self::Subset {
+                names: subset.iter().map(|name| name.as_str().into()).collect(),
+                required: *required,
+            },
+        }
+    }
+}
+
+/// The choices that need no name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum ChoiceWord {
+    /// As the model likes.
+    Auto,
+    /// At least one call.
+    Some,
+    /// No call.
+    None,
+}
+
+/// How people are asked.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub struct Approvals {
+    /// Seconds until an unanswered question counts as a no. Default: never.
+    pub timeout_seconds: Option<u64>,
+}
+
+/// The JSON Schema of an agent's file.
+pub fn agent_schema() -> Value {
+    let generator = schemars::generate::SchemaSettings::draft2020_12().into_generator();
+    generator.into_root_schema_for::<Agent>().to_value()
+}
+
+impl Agent {
+    /// Reads an agent's file.
+    ///
+    /// # Errors
+    /// Every mistake, with its place.
+    pub fn read(file: &str, text: &str) -> Result<Self, Vec<Mistake>> {
+        let source = Source::parse(file, text).map_err(|mistake| vec![mistake])?;
+        let schema = Schema::compile(agent_schema()).map_err(|faults| {
+            faults.into_iter().map(|f| source.mistake("", f.message, None)).collect::<Vec<_>>()
+        })?;
+        let mut mistakes = source.judge(&schema);
+        match serde_json::from_value::<Self>(source.doc.root().to_value()) {
+            Ok(agent) => {
+                for (pointer, message, hint) in agent.r#loop.mistakes(&agent.budget) {
+                    mistakes.push(source.mistake(&pointer, message, Some(hint)));
+                }
+                if mistakes.is_empty() { Ok(agent) } else { Err(mistakes) }
+            }
+            Err(error) => {
+                if mistakes.is_empty() {
+                    mistakes.push(source.mistake("", error.to_string(), None));
+                }
+                Err(mistakes)
+            }
+        }
+    }
+}

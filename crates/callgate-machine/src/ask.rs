@@ -1,0 +1,107 @@
+//! Asking the model: what is offered, what it must do, and why it is asked.
+
+use std::sync::Arc;
+
+use callgate_wire::{AnswerFormat, Message, Request, ToolChoice, ToolDefinition};
+
+use crate::{
+    effect::Effect,
+    event::{Event, Why},
+    loops::StopWhen,
+    policy,
+    run::Run,
+};
+
+/// The request that follows results, or the last one without tools.
+pub(crate) fn after_results(run: &Run) -> Event {
+    let limit = run.agent().r#loop.max_steps;
+    if run.agent().r#loop.stops_when(StopWhen::MaxSteps) && run.steps >= limit {
+        return request(run, Why::WrapUp);
+    }
+    request(run, Why::Turn)
+}
+
+/// The request event: derived, and recorded before the model is asked.
+pub(crate) fn request(run: &Run, why: Why) -> Event {
+    let (tools, tool_choice) = offer(run, why);
+    Event::ModelRequested {
+        hop: run.hop + 1,
+        why,
+        tools: tools.iter().map(|tool| tool.name.clone()).collect(),
+        tool_choice,
+    }
+}
+
+/// What is offered, and what must be called.
+fn offer(run: &Run, why: Why) -> (Arc<[ToolDefinition]>, ToolChoice) {
+    let nothing: Arc<[ToolDefinition]> = Arc::from([]);
+    let spec = &run.agent().r#loop;
+    let is_opening = !run.messages.iter().any(|m| matches!(**m, Message::Tool(_)));
+    let emits = if is_opening { spec.opening() } else { spec.later() };
+    if why == Why::WrapUp || !emits.calls {
+        // The tools stay listed for the model to make sense of the transcript; none may be called.
+        let listed = if is_opening { nothing } else { run.offered.clone() };
+        return (listed, ToolChoice::None);
+    }
+    let choice = if emits.text {
+        // A forced choice is for the opening only: forced again after results it never ends.
+        if is_opening { ToolChoice::from(&run.agent().tool_choice) } else { ToolChoice::Auto }
+    } else {
+        ToolChoice::Some
+    };
+    (run.offered.clone(), choice)
+}
+
+/// The effect of a recorded request.
+pub(crate) fn effect(run: &mut Run, event: &Event) -> Effect {
+    let Event::ModelRequested { hop, tools, tool_choice, .. } = event else {
+        return Effect::End;
+    };
+    if *tool_choice != ToolChoice::None {
+        run.steps += 1;
+    }
+    let agent = run.agent().clone();
+    let offered = if tools.len() == run.offered.len() {
+        run.offered.clone()
+    } else {
+        run.offered.iter().filter(|t| tools.contains(&t.name)).cloned().collect()
+    };
+    let answer = run.answer.as_ref().filter(|a| a.spec.tool.is_none()).map(|a| AnswerFormat {
+        name: "answer".into(),
+        schema: a.text.clone(),
+        strict: false,
+    });
+    let offered = match &run.answer {
+        Some(answer) => with_answer_tool(offered, answer),
+        None => offered,
+    };
+    let model = run.start.as_ref().map_or("", |start| &start.model);
+    let request = Request {
+        model: model.split_once([':', '/']).map_or(model, |(_, name)| name).to_owned(),
+        instructions: agent.instructions.as_deref().map(Into::into),
+        messages: run.messages.clone(),
+        tools: offered,
+        tool_choice: tool_choice.clone(),
+        parallel_tool_calls: (!agent.parallel_tool_calls).then_some(false),
+        answer,
+        max_output_tokens: agent.max_output_tokens,
+        temperature: agent.temperature,
+    };
+    Effect::CallModel { hop: *hop, request: Box::new(request), timeout: policy::time_left(run) }
+}
+
+fn with_answer_tool(
+    offered: Arc<[ToolDefinition]>,
+    answer: &crate::run::Answer,
+) -> Arc<[ToolDefinition]> {
+    let Some(name) = &answer.spec.tool else {
+        return offered;
+    };
+    let definition = ToolDefinition {
+        name: name.clone(),
+        description: Some("Gives the final answer. Call it once, when everything is known.".into()),
+        parameters: answer.text.clone(),
+        strict: None,
+    };
+    offered.iter().cloned().chain([definition]).collect()
+}

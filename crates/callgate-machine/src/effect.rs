@@ -1,0 +1,70 @@
+//! Effects: what the machine asks of the world. Engines perform them and decide nothing.
+
+use std::{sync::Arc, time::Duration};
+
+use callgate_contract::{Admitted, Tool};
+use callgate_wire::Request;
+
+use crate::event::Event;
+
+/// Something to do.
+#[derive(Debug, Clone)]
+pub enum Effect {
+    /// Record this event and step the machine with it, before any later effect is performed.
+    Append(Event),
+    /// Ask the model; answer with `ModelReplied`.
+    CallModel {
+        /// The hop.
+        hop: u32,
+        /// What to ask.
+        request: Box<Request>,
+        /// When to give up.
+        timeout: Option<Duration>,
+    },
+    /// Call a tool; answer with `CallFinished`.
+    CallTool(Box<ToolCallEffect>),
+    /// Ask a person; answer with `ApprovalDecided`.
+    AskPerson(Box<Question>),
+    /// Stop the model and the tools in flight. Each tool still answers with `CallFinished`.
+    Abort,
+    /// The run is over; nothing follows.
+    End,
+}
+
+/// A tool call to perform.
+#[derive(Debug, Clone)]
+pub struct ToolCallEffect {
+    /// The call's id.
+    pub call: Arc<str>,
+    /// The tool.
+    pub tool: Arc<Tool>,
+    /// Its arguments.
+    pub arguments: Admitted,
+    /// From 1.
+    pub attempt: u32,
+    /// The same for every attempt.
+    pub idempotency_key: Arc<str>,
+    /// The contract's timeout, or what is left of the run's time.
+    pub timeout: Duration,
+}
+
+/// A question to a person.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Question {
+    /// The call.
+    pub call: Arc<str>,
+    /// The tool.
+    pub tool: Arc<str>,
+    /// What the tool's contract says it does.
+    pub description: Arc<str>,
+    /// The admitted arguments.
+    pub arguments: Arc<str>,
+    /// What a yes is good for; goes back in the decision.
+    pub binding: Arc<str>,
+    /// The condition that asked for approval, where there is one.
+    pub because: Option<Arc<str>>,
+    /// Whether the tool may destroy something.
+    pub destructive: bool,
+    /// When the question lapses, in milliseconds since 1970.
+    pub expires_at: Option<u64>,
+}

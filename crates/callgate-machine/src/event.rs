@@ -1,0 +1,308 @@
+//! Events: everything that happened in a run, in order. A run is their fold.
+//!
+//! Two kinds. **Inputs** come from outside: the goal, a reply, a tool's outcome, a person's word.
+//! **Derived** events follow from them by the machine's rules; they are recorded so that intent
+//! stands before effect and a reader sees the reasons, and a replay derives them again.
+//!
+//! Texts that must keep their bytes (arguments, wire bodies, results) are strings.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use callgate_contract::{Adjustment, Failure, Fault, Output, tier::Tier};
+use callgate_wire::{ProviderError, Reply, ToolChoice};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::{agent::Agent, finish::Finish};
+
+/// An event in its place in the journal.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Record {
+    /// The run.
+    pub run: Arc<str>,
+    /// Its position, from 0, without gaps.
+    pub seq: u64,
+    /// When, in milliseconds since 1970.
+    pub at: u64,
+    /// What.
+    #[serde(flatten)]
+    pub event: Event,
+}
+
+/// What happened.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "camelCase")]
+pub enum Event {
+    /// Input: a run begins.
+    RunStarted(Box<RunStarted>),
+    /// Input: the user goes on after an answer.
+    UserSaid {
+        /// Their words.
+        text: Arc<str>,
+    },
+    /// Derived: the model is about to be asked.
+    #[serde(rename_all = "camelCase")]
+    ModelRequested {
+        /// From 1.
+        hop: u32,
+        /// Why it is asked.
+        why: Why,
+        /// Names of the tools on offer.
+        tools: Vec<Arc<str>>,
+        /// What it may or must call.
+        tool_choice: ToolChoice,
+    },
+    /// Input: the model replied, or failed to.
+    ModelReplied {
+        /// The hop it answers.
+        hop: u32,
+        /// The reply.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reply: Option<Arc<Reply>>,
+        /// Why there is none.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        error: Option<Box<ProviderError>>,
+    },
+    /// Derived: the gates judged a call.
+    CallGated(Box<CallGated>),
+    /// Derived: a person is about to be asked.
+    #[serde(rename_all = "camelCase")]
+    ApprovalRequested {
+        /// The call.
+        call: Arc<str>,
+        /// Hash over arguments, definition, run and expiry: what a yes is good for.
+        binding: Arc<str>,
+        /// The condition that asked for it, where there is one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        because: Option<Arc<str>>,
+        /// When the question lapses, in milliseconds since 1970.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        expires_at: Option<u64>,
+    },
+    /// Input: a person decided.
+    ApprovalDecided {
+        /// The call.
+        call: Arc<str>,
+        /// The binding they saw.
+        binding: Arc<str>,
+        /// What they decided.
+        decision: Decision,
+        /// Who.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        by: Option<Arc<str>>,
+    },
+    /// Derived: a tool is about to be called. In the journal before the side effect begins.
+    #[serde(rename_all = "camelCase")]
+    CallStarted {
+        /// The call.
+        call: Arc<str>,
+        /// From 1.
+        attempt: u32,
+        /// The same for every attempt.
+        idempotency_key: Arc<str>,
+        /// Set for a question that a rule asks.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        lookup: Option<Box<LookupStarted>>,
+    },
+    /// Input: a tool call ended.
+    CallFinished(Box<CallFinished>),
+    /// Input: somebody wants the run to stop.
+    CancelRequested {
+        /// Who.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        by: Option<Arc<str>>,
+    },
+    /// Derived: the run waits for a person.
+    RunPaused {
+        /// What for.
+        reason: Arc<str>,
+    },
+    /// Derived: the run is over.
+    RunFinished(Box<Finish>),
+}
+
+/// How a run begins.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RunStarted {
+    /// The agent, as it was then.
+    pub agent: Arc<Agent>,
+    /// The model's id.
+    pub model: Arc<str>,
+    /// What is wanted.
+    pub goal: Arc<str>,
+    /// Who wants it: `id`, `roles`, claims.
+    #[serde(default, skip_serializing_if = "Value::is_null")]
+    pub caller: Value,
+    /// The answer's schema, resolved.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answer: Option<AnswerSchema>,
+    /// Fingerprints of the tools' definitions.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub tools: BTreeMap<Arc<str>, String>,
+}
+
+/// The final answer's schema, and how the answer comes.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct AnswerSchema {
+    /// JSON Schema.
+    pub schema: Value,
+    /// The name of the tool that delivers it; as text where absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tool: Option<Arc<str>>,
+}
+
+/// Why the model is asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Why {
+    /// The goal, or results, or a user's word.
+    Turn,
+    /// The answer did not fit its schema.
+    AnswerRefused,
+    /// A call was asked for and text came.
+    CallExpected,
+    /// Text came where the loop does not end with text.
+    GoOn,
+    /// The provider lost the last reply.
+    ReplyLost,
+    /// The step limit: one last reply without tools.
+    WrapUp,
+}
+
+/// What the gates said of a call.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CallGated {
+    /// The call's id in this run: the provider's where that is unique.
+    pub call: Arc<str>,
+    /// The name as the model spelled it.
+    pub name: Arc<str>,
+    /// The tool it stands for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tool: Option<Arc<str>>,
+    /// The arguments as they came, or as a person edited them.
+    pub raw: Arc<str>,
+    /// Whether `raw` is a person's edit.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub edited: bool,
+    /// What was mended.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub adjustments: Vec<Adjustment>,
+    /// The verdict.
+    pub verdict: GateVerdict,
+}
+
+fn is_false(b: &bool) -> bool {
+    !*b
+}
+
+/// What happens to a judged call.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "verdict", rename_all = "camelCase")]
+pub enum GateVerdict {
+    /// It may run, now or after a person said yes.
+    #[serde(rename_all = "camelCase")]
+    Admitted {
+        /// The arguments.
+        arguments: Arc<str>,
+        /// What it needs.
+        tier: Tier,
+        /// The condition that decided the tier.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        because: Option<Arc<str>>,
+    },
+    /// A rule has to ask a read-only tool first.
+    Asking {
+        /// The arguments so far.
+        arguments: Arc<str>,
+        /// The rule's position.
+        rule: usize,
+        /// The question's call id.
+        question: Arc<str>,
+    },
+    /// It ends the run with its answer.
+    Answer {
+        /// The answer.
+        arguments: Arc<str>,
+    },
+    /// It does not run.
+    Refused {
+        /// Why.
+        fault: Box<Fault>,
+    },
+}
+
+/// A question to a read-only tool.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct LookupStarted {
+    /// The call whose rule asks.
+    pub of: Arc<str>,
+    /// The tool asked.
+    pub tool: Arc<str>,
+    /// Its admitted arguments.
+    pub arguments: Arc<str>,
+}
+
+/// How a tool call ended.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CallFinished {
+    /// The call.
+    pub call: Arc<str>,
+    /// The attempt.
+    pub attempt: u32,
+    /// What it brought.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output: Option<Output>,
+    /// How it failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failure: Option<Failure>,
+    /// What was really sent, secrets left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wire: Option<Arc<str>>,
+    /// What came back, before it was taken apart.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub raw: Option<Arc<str>>,
+    /// What the tool says it used.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub used: Option<Arc<str>>,
+}
+
+/// A person's word on a call.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "decision", rename_all = "camelCase")]
+pub enum Decision {
+    /// Yes, to exactly what was asked.
+    Approve,
+    /// No.
+    Reject {
+        /// Why, for the model.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<Arc<str>>,
+    },
+    /// Other arguments, to be judged again.
+    Edit {
+        /// Argument text.
+        arguments: Arc<str>,
+    },
+    /// Nobody answered in time.
+    Expired,
+}
+
+impl Event {
+    /// Whether it follows from earlier events by the machine's rules.
+    pub fn is_derived(&self) -> bool {
+        matches!(
+            self,
+            Self::ModelRequested { .. }
+                | Self::CallGated(_)
+                | Self::ApprovalRequested { .. }
+                | Self::CallStarted { .. }
+                | Self::RunPaused { .. }
+                | Self::RunFinished(_)
+        )
+    }
+}

@@ -1,0 +1,350 @@
+//! Judging calls: who is meant, may it run, must somebody be asked.
+
+use std::sync::Arc;
+
+use callgate_contract::{
+    Admitted, Adjustment, Envelope, Fault, Mode, Output, RuleVerdict, Tool, Verdict,
+    tier::Tier,
+    tool::{canonical, hash},
+};
+use callgate_wire::{Reply, Stop, ToolCall};
+use serde_json::Value;
+
+use crate::{
+    effect::{self, Effect},
+    event::{CallGated, Event, GateVerdict, LookupStarted, Why},
+    run::{CallState, Run},
+};
+
+/// An id that no other call of the run has: the provider's where that is so.
+pub(crate) fn unique_id(run: &mut Run, call: &ToolCall, index: usize) -> Arc<str> {
+    let mut id = call.id.clone();
+    let mut n = 0;
+    while id.is_empty() || run.ids.contains(&id) {
+        id = match n {
+            0 => format!("call_{}_{index}", run.hop).into(),
+            n => format!("call_{}_{index}_{n}", run.hop).into(),
+        };
+        n += 1;
+    }
+    run.ids.insert(id.clone());
+    id
+}
+
+/// Decides with the whole reply in view which calls cannot run, whatever their arguments.
+pub(crate) fn bar(run: &Run, reply: &Reply, why: Why, calls: &mut [crate::run::Call]) {
+    let one_only = !run.agent().parallel_tool_calls;
+    for (i, call) in calls.iter_mut().enumerate() {
+        let fault = match reply.stop {
+            Stop::Length => Some(Fault::truncated()),
+            Stop::Incomplete => Some(Fault::stream_incomplete()),
+            _ if why == Why::WrapUp => Some(Fault::skipped("no more calls are possible")),
+            _ if one_only && i > 0 => Some(Fault::skipped(
+                "only one call at a time is possible here, and the first one was taken; make it again",
+            )),
+            _ => None,
+        };
+        call.barred = fault.map(Box::new);
+    }
+}
+
+/// The tool that a call stands for.
+pub(crate) fn tool_of(run: &Run, index: usize) -> Option<Arc<Tool>> {
+    let name = &run.calls[index].name;
+    run.catalog.resolve(name, run.mode()).ok().map(|(tool, _)| tool.clone())
+}
+
+/// Judges a call for the first time.
+pub(crate) fn gate(run: &Run, index: usize) -> Event {
+    judge(run, index, false)
+}
+
+/// Judges a person's edit: through every gate again (law 8).
+pub(crate) fn gate_edit(run: &Run, index: usize) -> Event {
+    judge(run, index, true)
+}
+
+fn judge(run: &Run, index: usize, edited: bool) -> Event {
+    let call = &run.calls[index];
+    let event = |tool: Option<Arc<str>>, adjustments, verdict| {
+        Event::CallGated(Box::new(CallGated {
+            call: call.id.clone(),
+            name: call.name.clone(),
+            tool,
+            raw: call.raw.clone(),
+            edited,
+            adjustments,
+            verdict,
+        }))
+    };
+    let refused = |fault: Box<Fault>| GateVerdict::Refused { fault };
+    if let Some(fault) = &call.barred {
+        return event(None, Vec::new(), refused(fault.clone()));
+    }
+    if let Some(answer) = &run.answer {
+        if answer.spec.tool.as_ref() == Some(&call.name) {
+            let verdict = callgate_contract::gate::judge(
+                &answer.schema,
+                &std::collections::BTreeMap::new(),
+                run.mode(),
+                &call.raw,
+            );
+            return match verdict {
+                Verdict::Admitted { arguments, adjustments } => event(
+                    None,
+                    adjustments,
+                    GateVerdict::Answer { arguments: arguments.shared() },
+                ),
+                Verdict::Refused(fault) => event(None, Vec::new(), refused(fault)),
+            };
+        }
+    }
+    let (tool, renamed) = match run.catalog.resolve(&call.name, run.mode()) {
+        Ok(found) => found,
+        Err(fault) => return event(None, Vec::new(), refused(on_offer(run, fault))),
+    };
+    let name = Some(tool.name.clone());
+    if tool.tier.never_runs() {
+        // Not even offered, so it is as if it did not exist.
+        let fault = Fault::policy_denied(&format!("The tool {:?} is blocked by policy.", tool.name));
+        return event(name, Vec::new(), refused(Box::new(fault)));
+    }
+    if let Some(most) = run.agent().budget.calls_per_tool {
+        let running = run.calls.iter().enumerate().filter(|(i, c)| {
+            *i < index
+                && c.name == call.name
+                && matches!(c.state, CallState::Ready { .. } | CallState::Waiting { .. } | CallState::Asking { .. })
+        });
+        let so_far = run.tally.started_by_tool.get(&tool.name).copied().unwrap_or(0);
+        if so_far + u32::try_from(running.count()).unwrap_or(u32::MAX) >= most {
+            let fault = Fault::budget(&format!(
+                "The tool {:?} may be called {most} times a run, and that is used up.",
+                tool.name
+            ));
+            return event(name, Vec::new(), refused(Box::new(fault)));
+        }
+    }
+    // A person's edit is judged as it stands; nobody mends what they wrote.
+    let mode = if edited { Mode::Strict } else { run.mode() };
+    match tool.admit(&call.raw, mode) {
+        Verdict::Refused(fault) => {
+            event(name, renamed.into_iter().collect::<Vec<Adjustment>>(), refused(fault))
+        }
+        Verdict::Admitted { arguments, adjustments } => {
+            let adjustments = renamed.into_iter().chain(adjustments).collect();
+            let verdict = rules_and_tier(run, index, tool, &arguments, 0);
+            event(name, adjustments, verdict)
+        }
+    }
+}
+
+/// The tools that a refusal names are those on offer, not those in the catalog.
+fn on_offer(run: &Run, mut fault: Box<Fault>) -> Box<Fault> {
+    let offered: Vec<&str> = run.offered.iter().map(|t| &*t.name).collect();
+    if fault.available.iter().any(|name| !offered.contains(&name.as_str())) {
+        let suggestion = fault.suggestion.take().filter(|s| offered.contains(&s.as_str()));
+        let available = offered.into_iter().map(str::to_owned).collect();
+        let name = run.calls.iter().find(|c| matches!(c.state, CallState::Pending));
+        let name = name.map_or("", |c| &c.name);
+        return Box::new(Fault::unknown_tool(name, available, suggestion));
+    }
+    fault
+}
+
+/// Rules from the `from`th on, then the tier.
+fn rules_and_tier(
+    run: &Run,
+    index: usize,
+    tool: &Tool,
+    arguments: &Admitted,
+    from: usize,
+) -> GateVerdict {
+    let facts = run.facts();
+    let mut from = from;
+    loop {
+        match tool.check_rules(arguments, &facts, from) {
+            RuleVerdict::Broken(fault) => return GateVerdict::Refused { fault },
+            RuleVerdict::Hold => break,
+            RuleVerdict::Ask { index: rule_index, rule, lookup, arguments: question } => {
+                match run.found.get(&lookup_key(&lookup.tool, &question)) {
+                    Some(true) => from = rule_index + 1,
+                    Some(false) => {
+                        return GateVerdict::Refused { fault: Box::new(rule.fault()) };
+                    }
+                    None => {
+                        let id = format!("{}.{}", run.calls[index].id, rule.id);
+                        return GateVerdict::Asking {
+                            arguments: arguments.shared(),
+                            rule: rule_index,
+                            question: id.into(),
+                        };
+                    }
+                }
+            }
+        }
+    }
+    let (tier, because) = tool.tier.decide(arguments, &facts);
+    if tier == Tier::Block {
+        let why = because.map_or_else(String::new, |because| format!(" ({because})"));
+        return GateVerdict::Refused {
+            fault: Box::new(Fault::policy_denied(&format!(
+                "Policy blocks this call of {:?}{why}.",
+                tool.name
+            ))),
+        };
+    }
+    GateVerdict::Admitted {
+        arguments: arguments.shared(),
+        tier,
+        because: because.map(Into::into),
+    }
+}
+
+/// The cache key of a rule's question.
+pub(crate) fn lookup_key(tool: &str, arguments: &str) -> String {
+    let value: Value = serde_json::from_str(arguments).unwrap_or_default();
+    format!("{tool} {}", canonical(&value))
+}
+
+/// Whether a read-only tool's output counts as a find: anything but nothing, `null` and `[]`.
+pub(crate) fn found_something(output: &Output) -> bool {
+    match &output.structured {
+        Some(text) => !matches!(text.trim(), "null" | "[]" | "{}" | "\"\""),
+        None => !output.content.is_empty(),
+    }
+}
+
+/// Starts the question of the rule that a call waits for.
+pub(crate) fn start_question(run: &Run, index: usize, question: &Arc<str>) -> Event {
+    let call = &run.calls[index];
+    let nothing = || fail_gate(run, index, "the rule's question could not be asked");
+    let CallState::Asking { arguments, rule } = &call.state else {
+        return nothing();
+    };
+    let Some(tool) = tool_of(run, index) else { return nothing() };
+    let Some(rule) = tool.rules.get(*rule) else { return nothing() };
+    let callgate_contract::rules::Ask::Lookup(lookup) = &rule.ask else { return nothing() };
+    let Some(asked) = run.catalog.get(&lookup.tool) else { return nothing() };
+    let Some(text) = lookup.arguments(arguments) else { return nothing() };
+    // The question passes its own tool's gate like any call.
+    match asked.admit(&text, run.mode()) {
+        Verdict::Admitted { arguments, .. } => Event::CallStarted {
+            call: question.clone(),
+            attempt: 1,
+            idempotency_key: key(run, question),
+            lookup: Some(Box::new(LookupStarted {
+                of: call.id.clone(),
+                tool: asked.name.clone(),
+                arguments: arguments.shared(),
+            })),
+        },
+        Verdict::Refused(_) => fail_gate_with(run, index, rule.fault()),
+    }
+}
+
+fn fail_gate(run: &Run, index: usize, why: &str) -> Event {
+    fail_gate_with(run, index, Fault::policy_denied(why))
+}
+
+fn fail_gate_with(run: &Run, index: usize, fault: Fault) -> Event {
+    let call = &run.calls[index];
+    Event::CallGated(Box::new(CallGated {
+        call: call.id.clone(),
+        name: call.name.clone(),
+        tool: tool_of(run, index).map(|tool| tool.name.clone()),
+        raw: call.raw.clone(),
+        edited: false,
+        adjustments: Vec::new(),
+        verdict: GateVerdict::Refused { fault: Box::new(fault) },
+    }))
+}
+
+/// Judges on after a rule's question was answered.
+pub(crate) fn gate_after_question(run: &Run, index: usize) -> Event {
+    let call = &run.calls[index];
+    let (CallState::Asking { arguments, rule }, Some(tool)) = (&call.state, tool_of(run, index))
+    else {
+        return fail_gate(run, index, "the call was not waiting for a rule");
+    };
+    let verdict = rules_and_tier(run, index, &tool, arguments, *rule);
+    Event::CallGated(Box::new(CallGated {
+        call: call.id.clone(),
+        name: call.name.clone(),
+        tool: Some(tool.name.clone()),
+        raw: call.raw.clone(),
+        edited: false,
+        adjustments: Vec::new(),
+        verdict,
+    }))
+}
+
+/// What follows admission: the call itself, or a question to a person.
+pub(crate) fn start_or_ask(run: &Run, index: usize, verdict: &GateVerdict) -> Event {
+    let GateVerdict::Admitted { arguments, tier: Tier::Approve, because } = verdict else {
+        return start(run, index);
+    };
+    let call = &run.calls[index];
+    let expires_at =
+        run.agent().approvals.timeout_seconds.map(|seconds| run.now + seconds.saturating_mul(1000));
+    let fingerprint = tool_of(run, index).map_or_else(String::new, |tool| tool.fingerprint());
+    Event::ApprovalRequested {
+        call: call.id.clone(),
+        binding: binding(run, &call.id, arguments, &fingerprint, expires_at),
+        because: because.clone(),
+        expires_at,
+    }
+}
+
+/// What a yes is good for: these arguments, this definition, this run and call, until then.
+fn binding(
+    run: &Run,
+    call: &str,
+    arguments: &str,
+    fingerprint: &str,
+    expires_at: Option<u64>,
+) -> Arc<str> {
+    hash(&format!("{}\n{call}\n{fingerprint}\n{expires_at:?}\n{arguments}", run.id)).into()
+}
+
+/// The intent to call.
+pub(crate) fn start(run: &Run, index: usize) -> Event {
+    let call = &run.calls[index];
+    Event::CallStarted {
+        call: call.id.clone(),
+        attempt: call.attempt + 1,
+        idempotency_key: key(run, &call.id),
+        lookup: None,
+    }
+}
+
+fn key(run: &Run, call: &str) -> Arc<str> {
+    format!("{}/{call}", run.id).into()
+}
+
+/// The effect of a recorded question to a person.
+pub(crate) fn question(
+    run: &Run,
+    id: &Arc<str>,
+    arguments: &Admitted,
+    binding: &Arc<str>,
+    because: &Option<Arc<str>>,
+    expires_at: Option<u64>,
+) -> Option<Effect> {
+    let index = run.calls.iter().position(|c| c.id == *id)?;
+    let tool = tool_of(run, index)?;
+    Some(Effect::AskPerson(Box::new(effect::Question {
+        call: id.clone(),
+        tool: tool.name.clone(),
+        description: tool.description.clone(),
+        arguments: arguments.shared(),
+        binding: binding.clone(),
+        because: because.clone(),
+        destructive: tool.annotations.destructive,
+        expires_at,
+    })))
+}
+
+/// The envelope text of a fault, for callers that show what the model reads.
+pub fn refusal_text(call: &Arc<str>, name: &Arc<str>, fault: Fault) -> String {
+    Envelope::error(call.clone(), name.clone(), fault).to_text()
+}

@@ -1,0 +1,297 @@
+//! A run: the state that events fold into.
+
+use std::{
+    collections::{BTreeMap, HashMap, HashSet},
+    sync::Arc,
+};
+
+use callgate_contract::{Admitted, Catalog, Facts, Fault, schema::Schema};
+use callgate_wire::{AssistantPart, Message, Part, ToolDefinition, ToolResult, Usage};
+use serde_json::json;
+use serde_json::value::RawValue;
+
+use crate::{
+    event::{AnswerSchema, RunStarted},
+    finish::Finish,
+};
+
+/// One run of an agent.
+///
+/// Made empty with the catalog it may use, then fed events through
+/// [`step`](crate::step()). Two runs that were fed the same events with the same catalog are equal in all that
+/// [`digest`](Self::digest) covers.
+#[derive(Debug)]
+pub struct Run {
+    pub(crate) id: Arc<str>,
+    pub(crate) catalog: Arc<Catalog>,
+    pub(crate) offered: Arc<[ToolDefinition]>,
+    pub(crate) start: Option<Arc<RunStarted>>,
+    pub(crate) answer: Option<Answer>,
+    pub(crate) started_at: u64,
+    pub(crate) now: u64,
+    /// Milliseconds spent waiting for people.
+    pub(crate) waited: u64,
+    pub(crate) messages: Vec<Arc<Message>>,
+    pub(crate) hop: u32,
+    /// Model replies that could call tools.
+    pub(crate) steps: u32,
+    pub(crate) phase: Phase,
+    pub(crate) calls: Vec<Call>,
+    pub(crate) questions: BTreeMap<Arc<str>, Question>,
+    /// Answers of read-only tools to rules, by tool and canonical arguments.
+    pub(crate) found: HashMap<String, bool>,
+    pub(crate) ids: HashSet<Arc<str>>,
+    pub(crate) tally: Tally,
+    pub(crate) cancelled: bool,
+    pub(crate) finish: Option<Box<Finish>>,
+}
+
+/// What the run is doing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Phase {
+    /// Nothing yet.
+    New,
+    /// The model is being asked.
+    Thinking {
+        why: crate::event::Why,
+    },
+    /// Calls of the last reply are being judged or run.
+    Calling,
+    /// Over.
+    Over,
+}
+
+/// The answer's schema, compiled.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub schema: Schema,
+    pub spec: AnswerSchema,
+    pub text: Arc<RawValue>,
+}
+
+/// A call of the current reply.
+#[derive(Debug)]
+pub(crate) struct Call {
+    pub id: Arc<str>,
+    pub name: Arc<str>,
+    pub raw: Arc<str>,
+    /// Why it cannot run whatever its arguments, decided with the reply.
+    pub barred: Option<Box<Fault>>,
+    pub state: CallState,
+    pub attempt: u32,
+    /// Where the call stands in the last assistant message.
+    pub part: usize,
+}
+
+/// How far a call is.
+#[derive(Debug)]
+pub(crate) enum CallState {
+    /// Not judged yet.
+    Pending,
+    /// A rule is asking a read-only tool.
+    Asking {
+        arguments: Admitted,
+        rule: usize,
+    },
+    /// Waiting for a person.
+    Waiting {
+        arguments: Admitted,
+        binding: Arc<str>,
+        since: u64,
+        expires_at: Option<u64>,
+    },
+    /// Admitted, about to start.
+    Ready {
+        arguments: Admitted,
+    },
+    /// Started, no outcome yet.
+    Running {
+        arguments: Admitted,
+    },
+    /// What the model reads.
+    Done {
+        content: Vec<Part>,
+        is_error: bool,
+    },
+}
+
+/// A rule's question in flight.
+#[derive(Debug)]
+pub(crate) struct Question {
+    pub of: Arc<str>,
+    pub key: String,
+}
+
+/// Counters that policy goes by.
+#[derive(Debug, Default)]
+pub(crate) struct Tally {
+    pub usage: Usage,
+    pub usd: f64,
+    pub started: u32,
+    pub started_by_tool: HashMap<Arc<str>, u32>,
+    /// Refusals in a row, by tool name.
+    pub refused_in_row: HashMap<Arc<str>, u32>,
+    /// The same call failing the same way.
+    pub identical: HashMap<String, u32>,
+    pub answer_refused: u32,
+    pub lost: u32,
+    pub unforced: u32,
+}
+
+impl Call {
+    pub(crate) fn is_done(&self) -> bool {
+        matches!(self.state, CallState::Done { .. })
+    }
+}
+
+impl Run {
+    /// An empty run with the tools it may use.
+    ///
+    /// `offered` are the definitions that the model's surface makes of the catalog, in the order
+    /// they are sent.
+    pub fn new(id: impl Into<Arc<str>>, catalog: Arc<Catalog>, offered: Arc<[ToolDefinition]>) -> Self {
+        Self {
+            id: id.into(),
+            catalog,
+            offered,
+            start: None,
+            answer: None,
+            started_at: 0,
+            now: 0,
+            waited: 0,
+            messages: Vec::new(),
+            hop: 0,
+            steps: 0,
+            phase: Phase::New,
+            calls: Vec::new(),
+            questions: BTreeMap::new(),
+            found: HashMap::new(),
+            ids: HashSet::new(),
+            tally: Tally::default(),
+            cancelled: false,
+            finish: None,
+        }
+    }
+
+    /// The run's id.
+    pub fn id(&self) -> &Arc<str> {
+        &self.id
+    }
+
+    /// The transcript so far: what the next request would carry.
+    pub fn messages(&self) -> &[Arc<Message>] {
+        &self.messages
+    }
+
+    /// How it ended, once it has.
+    pub fn finish(&self) -> Option<&Finish> {
+        self.finish.as_deref()
+    }
+
+    /// Whether it is over.
+    pub fn is_over(&self) -> bool {
+        self.phase == Phase::Over
+    }
+
+    /// Calls that were started and have no outcome yet.
+    pub fn in_flight(&self) -> usize {
+        let calls = self.calls.iter().filter(|c| matches!(c.state, CallState::Running { .. }));
+        calls.count() + self.questions.len()
+    }
+
+    /// Who and when, for rules and tiers.
+    pub(crate) fn facts(&self) -> Facts {
+        Facts {
+            caller: self.start.as_ref().map_or(serde_json::Value::Null, |s| s.caller.clone()),
+            run: json!({
+                "id": &*self.id,
+                "step": self.steps,
+                "calls": self.tally.started,
+                "now": self.now,
+            }),
+        }
+    }
+
+    pub(crate) fn call_mut(&mut self, id: &str) -> Option<&mut Call> {
+        self.calls.iter_mut().find(|call| &*call.id == id)
+    }
+
+    /// Replaces the arguments of a call in the last assistant message by what was admitted, so
+    /// that history carries what ran.
+    pub(crate) fn rewrite_arguments(&mut self, part: usize, arguments: &Arc<str>) {
+        let Some(last) = self.messages.last_mut() else { return };
+        if let Message::Assistant { content } = Arc::make_mut(last) {
+            if let Some(AssistantPart::Call(call)) = content.get_mut(part) {
+                call.arguments = arguments.clone();
+            }
+        }
+    }
+
+    /// Moves the finished calls' results into the transcript, in call order.
+    pub(crate) fn hand_back(&mut self) -> Vec<Arc<str>> {
+        let mut skipped = Vec::new();
+        for call in std::mem::take(&mut self.calls) {
+            let (content, is_error) = match call.state {
+                CallState::Done { content, is_error } => (content, is_error),
+                _ => {
+                    // Law: every call is answered, whatever ended the run.
+                    skipped.push(call.name.clone());
+                    let fault = match call.state {
+                        CallState::Running { .. } => Fault::failed(&callgate_contract::Failure::new(
+                            callgate_contract::ErrorKind::Cancelled,
+                            "The run ended before the tool did.",
+                        )),
+                        _ => Fault::skipped("the run ended"),
+                    };
+                    (vec![envelope_error(&call.id, &call.name, fault)], true)
+                }
+            };
+            self.messages.push(Arc::new(Message::Tool(ToolResult {
+                call_id: call.id,
+                name: call.name,
+                content,
+                is_error,
+            })));
+        }
+        skipped
+    }
+
+    /// A hash over all that events decide, for comparing folds.
+    pub fn digest(&self) -> String {
+        let calls: Vec<String> =
+            self.calls.iter().map(|c| format!("{} {} {:?}", c.id, c.attempt, c.state)).collect();
+        let mut identical: Vec<_> = self.tally.identical.iter().collect();
+        identical.sort();
+        let mut ids: Vec<_> = self.ids.iter().collect();
+        ids.sort();
+        let mut by_tool: Vec<_> = self.tally.started_by_tool.iter().collect();
+        by_tool.sort();
+        let mut found: Vec<_> = self.found.iter().collect();
+        found.sort();
+        callgate_contract::tool::hash(&format!(
+            "{} {:?} {} {} {} {} {:?} {:?} {calls:?} {:?} {found:?} {ids:?} {by_tool:?} {identical:?} {:?} {} {} {} {} {:?}",
+            self.id,
+            self.start,
+            self.now,
+            self.waited,
+            self.hop,
+            self.steps,
+            self.phase,
+            self.messages,
+            self.questions.keys().collect::<Vec<_>>(),
+            self.tally.usage,
+            self.tally.usd,
+            self.tally.started,
+            self.tally.answer_refused,
+            self.cancelled,
+            self.finish,
+        ))
+    }
+}
+
+/// An error envelope as the model reads it.
+pub(crate) fn envelope_error(id: &Arc<str>, name: &Arc<str>, fault: Fault) -> Part {
+    Part::Text {
+        text: callgate_contract::Envelope::error(id.clone(), name.clone(), fault).to_text().into(),
+    }
+}

@@ -1,0 +1,379 @@
+//! The one function of the machine: an event in, effects out.
+//!
+//! First the event is folded into the state, then what follows from it is decided. What follows
+//! is at most a few derived events (to append and step in turn) and effects of the event just
+//! recorded: the effect of `callStarted` is the call itself, so intent is always in the journal
+//! before the effect begins (law 4).
+
+use std::sync::Arc;
+
+use callgate_contract::{
+    Admitted, ErrorKind, Executed, Failure, Fault, result,
+};
+use callgate_wire::{AssistantPart, Message, Part, Reply, Stop, ToolCall};
+
+use crate::{
+    answer, ask,
+    effect::{Effect, ToolCallEffect},
+    event::{CallFinished, CallGated, Decision, Event, GateVerdict, LookupStarted, Record, Why},
+    finish::StoppedBy,
+    gating, policy,
+    run::{Answer, Call, CallState, Phase, Question, Run, envelope_error},
+};
+
+/// Folds one event and decides what follows.
+///
+/// Events that make no sense in the state they meet (a late outcome, a decision on a call that
+/// nobody asked about) change nothing and cause nothing.
+pub fn step(run: &mut Run, record: &Record) -> Vec<Effect> {
+    if run.phase == Phase::Over && !matches!(record.event, Event::UserSaid { .. }) {
+        return Vec::new();
+    }
+    run.now = record.at;
+    let mut out = Vec::new();
+    match &record.event {
+        Event::RunStarted(start) => {
+            run.started_at = record.at;
+            run.start = Some(Arc::new((**start).clone()));
+            run.answer = start.answer.as_ref().and_then(Answer::compile);
+            run.messages.push(Arc::new(Message::user(start.goal.clone())));
+            out.push(Effect::Append(ask::request(run, Why::Turn)));
+        }
+        Event::UserSaid { text } => {
+            run.finish = None;
+            run.cancelled = false;
+            run.steps = 0;
+            run.started_at = record.at;
+            run.waited = 0;
+            run.tally.forget_failures();
+            run.messages.push(Arc::new(Message::user(text.clone())));
+            out.push(Effect::Append(ask::request(run, Why::Turn)));
+        }
+        Event::ModelRequested { hop, why, .. } => {
+            run.hop = *hop;
+            run.phase = Phase::Thinking { why: *why };
+            out.push(ask::effect(run, &record.event));
+        }
+        Event::ModelReplied { hop, reply, error } => {
+            let Phase::Thinking { why } = run.phase else { return out };
+            if *hop != run.hop {
+                return out;
+            }
+            match (reply, error) {
+                (Some(reply), _) => replied(run, reply, why, &mut out),
+                (None, Some(error)) => policy::provider_failed(run, error, &mut out),
+                (None, None) => {}
+            }
+        }
+        Event::CallGated(gated) => gated_call(run, gated, &mut out),
+        Event::ApprovalRequested { call, binding, because, expires_at } => {
+            let since = run.now;
+            if let Some(entry) = run.call_mut(call) {
+                if let CallState::Ready { arguments } = &entry.state {
+                    let arguments = arguments.clone();
+                    entry.state = CallState::Waiting {
+                        arguments: arguments.clone(),
+                        binding: binding.clone(),
+                        since,
+                        expires_at: *expires_at,
+                    };
+                    out.extend(gating::question(run, call, &arguments, binding, because, *expires_at));
+                }
+            }
+        }
+        Event::ApprovalDecided { call, binding, decision, by } => {
+            decided(run, call, binding, decision, by.as_ref(), &mut out);
+        }
+        Event::CallStarted { call, attempt, idempotency_key, lookup } => {
+            started(run, call, *attempt, idempotency_key, lookup.as_deref(), &mut out);
+        }
+        Event::CallFinished(finished) => finished_call(run, finished, &mut out),
+        Event::CancelRequested { .. } => {
+            run.cancelled = true;
+            out.push(Effect::Abort);
+            if run.in_flight() == 0 {
+                out.push(Effect::Append(policy::finish(run, StoppedBy::UserCancel)));
+            }
+        }
+        Event::RunPaused { .. } => {}
+        Event::RunFinished(finish) => {
+            if !run.calls.is_empty() {
+                run.hand_back();
+            }
+            run.phase = Phase::Over;
+            run.finish = Some(finish.clone());
+            out.push(Effect::End);
+        }
+    }
+    out
+}
+
+impl Answer {
+    fn compile(spec: &crate::event::AnswerSchema) -> Option<Self> {
+        let schema = callgate_contract::schema::Schema::compile(spec.schema.clone()).ok()?;
+        let text = serde_json::value::to_raw_value(&spec.schema).ok()?;
+        Some(Self { schema, spec: spec.clone(), text: text.into() })
+    }
+}
+
+fn replied(run: &mut Run, reply: &Arc<Reply>, why: Why, out: &mut Vec<Effect>) {
+    policy::count(run, reply);
+    run.tally.lost = 0;
+    let mut content = reply.content.clone();
+    let mut calls = Vec::new();
+    for (part, piece) in content.iter_mut().enumerate() {
+        if let AssistantPart::Call(call) = piece {
+            call.id = gating::unique_id(run, call, calls.len());
+            calls.push(new_call(call, part));
+        }
+    }
+    let has_calls = !calls.is_empty();
+    if !content.is_empty() {
+        run.messages.push(Arc::new(Message::Assistant { content }));
+    }
+    if run.cancelled {
+        run.calls = calls;
+        out.push(Effect::Append(policy::finish(run, StoppedBy::UserCancel)));
+        return;
+    }
+    if !has_calls {
+        answer::text(run, reply, why, out);
+        return;
+    }
+    gating::bar(run, reply, why, &mut calls);
+    run.calls = calls;
+    run.phase = Phase::Calling;
+    if let Some(stop) = policy::over_budget(run) {
+        out.push(Effect::Append(policy::finish(run, stop)));
+        return;
+    }
+    if why == Why::WrapUp {
+        out.push(Effect::Append(policy::finish(run, StoppedBy::MaxSteps)));
+        return;
+    }
+    if let Some(final_call) = answer::final_call(run, reply.stop) {
+        // Early end: the answer counts, the other calls are skipped and told so.
+        out.push(Effect::Append(gating::gate(run, final_call)));
+        return;
+    }
+    for index in 0..run.calls.len() {
+        out.push(Effect::Append(gating::gate(run, index)));
+    }
+}
+
+fn new_call(call: &ToolCall, part: usize) -> Call {
+    Call {
+        id: call.id.clone(),
+        name: call.name.clone(),
+        raw: call.arguments.clone(),
+        barred: None,
+        state: CallState::Pending,
+        attempt: 0,
+        part,
+    }
+}
+
+fn gated_call(run: &mut Run, gated: &CallGated, out: &mut Vec<Effect>) {
+    let Some(index) = run.calls.iter().position(|c| c.id == gated.call) else { return };
+    let part = run.calls[index].part;
+    match &gated.verdict {
+        GateVerdict::Refused { fault } => {
+            done_with_fault(run, index, (**fault).clone());
+            let is_over = policy::failed(run, &gated.call, &gated.name, &gated.raw, fault, out);
+            if !is_over {
+                close_hop(run, out);
+            }
+        }
+        GateVerdict::Answer { arguments } => {
+            run.rewrite_arguments(part, arguments);
+            let call = &mut run.calls[index];
+            call.state = CallState::Done {
+                content: vec![Part::Text { text: "The answer was accepted.".into() }],
+                is_error: false,
+            };
+            out.push(Effect::Append(answer::accepted(run, arguments)));
+        }
+        GateVerdict::Asking { arguments, rule, question } => {
+            let call = &mut run.calls[index];
+            call.state = CallState::Asking {
+                arguments: Admitted::recorded(arguments.clone()),
+                rule: *rule,
+            };
+            out.push(Effect::Append(gating::start_question(run, index, question)));
+        }
+        GateVerdict::Admitted { arguments, .. } => {
+            if !gated.adjustments.is_empty() || gated.edited {
+                run.rewrite_arguments(part, arguments);
+            }
+            run.calls[index].state =
+                CallState::Ready { arguments: Admitted::recorded(arguments.clone()) };
+            out.push(Effect::Append(gating::start_or_ask(run, index, &gated.verdict)));
+        }
+    }
+}
+
+fn decided(
+    run: &mut Run,
+    id: &Arc<str>,
+    seen: &Arc<str>,
+    decision: &Decision,
+    by: Option<&Arc<str>>,
+    out: &mut Vec<Effect>,
+) {
+    let now = run.now;
+    let Some(index) = run.calls.iter().position(|c| c.id == *id) else { return };
+    let CallState::Waiting { arguments, binding, since, expires_at } = &run.calls[index].state
+    else {
+        return;
+    };
+    // Law 8: a word on anything but exactly this is no word.
+    if binding != seen {
+        return;
+    }
+    let arguments = arguments.clone();
+    let lapsed = expires_at.is_some_and(|at| now > at);
+    run.waited += now.saturating_sub(*since);
+    let who = by.map(|by| &**by);
+    match decision {
+        Decision::Approve if !lapsed => {
+            run.calls[index].state = CallState::Ready { arguments };
+            out.push(Effect::Append(gating::start(run, index)));
+        }
+        Decision::Edit { arguments: edited } if !lapsed => {
+            run.calls[index].raw = edited.clone();
+            run.calls[index].state = CallState::Pending;
+            out.push(Effect::Append(gating::gate_edit(run, index)));
+        }
+        Decision::Reject { reason } => {
+            let fault = Fault::approval_rejected(who, reason.as_deref());
+            done_with_fault(run, index, fault);
+            close_hop(run, out);
+        }
+        Decision::Approve | Decision::Edit { .. } | Decision::Expired => {
+            let fault = Fault::approval_rejected(Some("Nobody answered in time, so the runtime"), None);
+            done_with_fault(run, index, fault);
+            close_hop(run, out);
+        }
+    }
+}
+
+fn started(
+    run: &mut Run,
+    id: &Arc<str>,
+    attempt: u32,
+    key: &Arc<str>,
+    lookup: Option<&LookupStarted>,
+    out: &mut Vec<Effect>,
+) {
+    let left = policy::time_left(run);
+    let effect = |call: &Arc<str>, tool: &Arc<callgate_contract::Tool>, arguments: Admitted| {
+        Effect::CallTool(Box::new(ToolCallEffect {
+            call: call.clone(),
+            arguments,
+            attempt,
+            idempotency_key: key.clone(),
+            timeout: left.map_or(tool.timeout, |left| tool.timeout.min(left)),
+            tool: tool.clone(),
+        }))
+    };
+    if let Some(lookup) = lookup {
+        let key = gating::lookup_key(&lookup.tool, &lookup.arguments);
+        run.questions.insert(id.clone(), Question { of: lookup.of.clone(), key });
+        if let Some(tool) = run.catalog.get(&lookup.tool) {
+            out.push(effect(id, tool, Admitted::recorded(lookup.arguments.clone())));
+        }
+        return;
+    }
+    let Some(index) = run.calls.iter().position(|c| c.id == *id) else { return };
+    let CallState::Ready { arguments } = &run.calls[index].state else { return };
+    let arguments = arguments.clone();
+    let Some(tool) = gating::tool_of(run, index) else { return };
+    *run.tally.started_by_tool.entry(tool.name.clone()).or_default() += 1;
+    run.tally.started += 1;
+    let call = &mut run.calls[index];
+    call.attempt = attempt;
+    call.state = CallState::Running { arguments: arguments.clone() };
+    out.push(effect(id, &tool, arguments));
+}
+
+fn finished_call(run: &mut Run, finished: &CallFinished, out: &mut Vec<Effect>) {
+    let outcome = match (&finished.output, &finished.failure) {
+        (Some(output), None) => Ok(output.clone()),
+        (_, Some(failure)) => Err(failure.clone()),
+        (None, None) => Err(Failure::new(ErrorKind::ToolException, "The tool gave no outcome.")),
+    };
+    if let Some(question) = run.questions.remove(&finished.call) {
+        let found = matches!(&outcome, Ok(output) if gating::found_something(output));
+        run.found.insert(question.key, found);
+        if run.cancelled {
+            end_if_idle(run, out);
+        } else if let Some(index) = run.calls.iter().position(|c| c.id == question.of) {
+            out.push(Effect::Append(gating::gate_after_question(run, index)));
+        }
+        return;
+    }
+    let Some(index) = run.calls.iter().position(|c| c.id == finished.call) else { return };
+    let CallState::Running { arguments } = &run.calls[index].state else { return };
+    let arguments = arguments.shared();
+    let Some(tool) = gating::tool_of(run, index) else { return };
+    let (id, name) = (run.calls[index].id.clone(), run.calls[index].name.clone());
+    match result::pass(&tool, run.mode(), &outcome) {
+        Ok(passed) => {
+            let envelope =
+                callgate_contract::Envelope::ok(id.clone(), name.clone(), passed.result)
+                    .omitting(passed.omissions);
+            let mut content = vec![Part::Text { text: envelope.to_text().into() }];
+            content.extend(
+                passed.images.into_iter().map(|(media_type, data)| Part::Image { media_type, data }),
+            );
+            run.calls[index].state = CallState::Done { content, is_error: false };
+            policy::succeeded(run, &name, &arguments);
+        }
+        Err(fault) => {
+            done_with_fault(run, index, (*fault).clone());
+            // What a cancellation did to the tools is no failure of the call.
+            let counts = !run.cancelled;
+            if counts && policy::failed(run, &id, &name, &arguments, &fault, out) {
+                return;
+            }
+        }
+    }
+    if run.cancelled {
+        end_if_idle(run, out);
+    } else {
+        close_hop(run, out);
+    }
+}
+
+fn end_if_idle(run: &mut Run, out: &mut Vec<Effect>) {
+    if run.in_flight() == 0 {
+        out.push(Effect::Append(policy::finish(run, StoppedBy::UserCancel)));
+    }
+}
+
+fn done_with_fault(run: &mut Run, index: usize, fault: Fault) {
+    let call = &mut run.calls[index];
+    debug_assert!(fault.executed != Executed::Yes || call.attempt > 0 || call.barred.is_some());
+    call.state = CallState::Done {
+        content: vec![envelope_error(&call.id, &call.name, fault)],
+        is_error: true,
+    };
+}
+
+/// Once every call has its answer: hand the results back together and ask on, or stop.
+fn close_hop(run: &mut Run, out: &mut Vec<Effect>) {
+    if run.phase != Phase::Calling || !run.calls.iter().all(Call::is_done) {
+        return;
+    }
+    if let Some(stop) = policy::over_budget(run) {
+        out.push(Effect::Append(policy::finish(run, stop)));
+        return;
+    }
+    run.hand_back();
+    out.push(Effect::Append(ask::after_results(run)));
+}
+
+/// The text that a reply without calls stands for, and whether it was cut.
+pub(crate) fn is_cut(reply: &Reply) -> bool {
+    matches!(reply.stop, Stop::Length | Stop::Incomplete)
+}
