@@ -25,10 +25,12 @@ mod allow;
 use std::{future::Future, io, net::IpAddr, pin::Pin};
 
 use thiserror::Error;
-use url::{Host, Url};
+use url::Host;
 
 pub use address::{Place, place};
 pub use allow::{Allowed, Authority, BadDestination};
+#[doc(no_inline)]
+pub use url::Url;
 
 /// How many redirects are followed.
 pub const MAX_REDIRECTS: usize = 5;

@@ -99,7 +99,6 @@ impl Http {
             Ok(request) => request,
             Err(error) => return Invoked::failed(scrubbed(error.failure(), &secrets)),
         };
-        let wire = request.wire(&secrets);
         let safe = is_safe(&self.plan.method);
         let sent = AtomicBool::new(false);
         let work = self.exchange(&request, call, &secrets, &sent);
@@ -114,7 +113,8 @@ impl Http {
             (Err(failure), None)
         });
         let result = result.map_err(|failure| scrubbed(failure, &secrets));
-        Invoked { result, wire: Some(wire.into()), raw: raw.map(Into::into), used: None }
+        let wire = sent.load(Ordering::Relaxed).then(|| request.wire(&secrets).into());
+        Invoked { result, wire, raw: raw.map(Into::into), used: None }
     }
 
     async fn exchange(

@@ -69,12 +69,10 @@ pub(crate) fn target(
         text.append(parameter);
         separator = "&";
     }
-    let mut url = Url::parse(&text.real)
-        .ok()
-        .filter(|url| url.has_host())
-        .ok_or_else(|| Unfilled::Url { shown: text.shown.clone() })?;
+    let mut url =
+        Url::parse(&text.real).map_err(|_| Unfilled::Url { shown: text.shown.clone() })?;
     url.set_fragment(None);
-    let named = if named { Some(guard::authority(&url)?) } else { None };
+    let named = Some(guard::authority(&url)?).filter(|_| named);
     Ok(Target { url, shown: text.shown, named })
 }
 
