@@ -7,11 +7,11 @@ use serde_json::Value;
 
 use crate::service::Service;
 
-fn folder() -> PathBuf {
+pub(crate) fn folder() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../tools")
 }
 
-fn catalog() -> Catalog {
+pub(crate) fn catalog() -> Catalog {
     let mut files: Vec<(String, String)> = fs::read_dir(folder())
         .unwrap()
         .map(|entry| entry.unwrap().path())

@@ -2,5 +2,6 @@
 #![allow(clippy::unwrap_used, reason = "the helpers of a test may panic as its body may")]
 
 mod api;
+mod backends;
 mod contracts;
 mod service;
