@@ -288,6 +288,27 @@ impl Fault {
             .final_()
     }
 
+    /// Nobody answered the question in time.
+    pub fn approval_expired() -> Self {
+        Self::new(
+            ErrorKind::ApprovalRejected,
+            format!("Nobody approved this call in time. {NOT_EXECUTED}"),
+        )
+        .hint("Do not repeat it. Tell the user that it still waits for approval.")
+        .final_()
+    }
+
+    /// The same call failed the same way once too often; the run ends with this.
+    pub fn repeated(&self, name: &str, times: u32) -> Self {
+        let mut fault = self.clone();
+        fault.kind = ErrorKind::LoopDetected;
+        fault.message = format!(
+            "{name:?} was called {times} times with the same arguments and failed the same way each time: {}",
+            self.message
+        );
+        fault.final_()
+    }
+
     /// The tool's definition is not the pinned one.
     pub fn definition_changed(name: &str) -> Self {
         Self::new(
@@ -559,4 +580,37 @@ fn cut(text: &str, most: usize) -> String {
         return text.to_owned();
     }
     text.chars().take(most).collect::<String>() + "…"
+}
+
+/// What the runtime says to the model between replies, in the user's place.
+pub mod nudges {
+    use super::{ErrorKind, Fault, NOT_EXECUTED};
+
+    /// A call was due and words came.
+    pub const CALL_EXPECTED: &str =
+        "Call one of the tools now; this reply cannot be in words.";
+
+    /// Words came where the loop goes on.
+    pub const GO_ON: &str = "Go on.";
+
+    /// The final answer did not fit its schema.
+    pub fn answer_refused(fault: &Fault) -> String {
+        let what = match fault.kind {
+            ErrorKind::SchemaMismatch => {
+                let mut text = String::from("The answer does not fit its schema: ");
+                super::sentences(&mut text, &fault.violations);
+                text.replace("the arguments object", "the answer")
+            }
+            ErrorKind::OutputTruncated => {
+                "The answer was cut off at the length limit. Make it shorter.".to_owned()
+            }
+            _ => fault
+                .message
+                .replace("The arguments are", "The answer is")
+                .replace(NOT_EXECUTED, "")
+                .trim()
+                .to_owned(),
+        };
+        format!("{what} Answer again with the corrected JSON alone.")
+    }
 }

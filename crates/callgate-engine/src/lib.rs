@@ -1,1 +1,34 @@
-//! Who makes it happen, and remembers? Journal and embedded engine
+//! Who makes it happen, and remembers?
+//!
+//! An [`Engine`] holds what runs share: a model, tools, a journal, somebody to ask. A [`Session`]
+//! drives one run on tokio: it steps the machine, writes what happened to the [`Journal`], and
+//! performs the effects of what was written, in that order.
+//!
+//! Deliberately absent: any decision. Which call runs, when to stop, what the model is told:
+//! that is `callgate_machine`'s, so that every engine does the same.
+//!
+//! ```
+//! use std::sync::Arc;
+//! use callgate_engine::Engine;
+//! use callgate_machine::Agent;
+//! use callgate_model::ScriptedModel;
+//!
+//! # tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(async {
+//! let model = ScriptedModel::from_json(r#"{"replies": [{"text": "Hello!"}]}"#).unwrap();
+//! let engine = Arc::new(Engine::new(Agent::default(), Arc::new(model), Default::default()));
+//! let mut session = engine.session(None, Default::default());
+//! let finish = session.start(engine.start("Say hello", serde_json::Value::Null)).await.unwrap();
+//! assert_eq!(finish.text.as_deref(), Some("Hello!"));
+//! # });
+//! ```
+#![forbid(unsafe_code)]
+
+mod approver;
+mod engine;
+mod journal;
+mod session;
+
+pub use approver::{ApproveAll, Approver, AskWith, DenyAll, Word, WordFuture};
+pub use engine::Engine;
+pub use journal::{AppendFuture, Journal, JournalError, MemoryJournal};
+pub use session::{EngineError, Notice, Observer, Session};

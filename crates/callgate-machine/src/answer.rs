@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use callgate_contract::{ErrorKind, Verdict, gate};
+use callgate_contract::{Fault, Verdict, envelope::nudges, gate};
 use callgate_wire::{Message, Reply, Stop, ToolChoice};
 
 use crate::{
@@ -13,7 +13,6 @@ use crate::{
     loops::StopWhen,
     policy,
     run::{Phase, Run},
-    step::is_cut,
 };
 
 /// How often a reply in words is answered with a request for the call that was due.
@@ -32,14 +31,14 @@ pub(crate) fn text(run: &mut Run, reply: &Reply, why: Why, out: &mut Vec<Effect>
         out.push(end(run, Status::Failed, Some(StoppedBy::Refusal), Some(text)));
         return;
     }
-    if is_cut(reply) && run.answer.is_none() {
+    if reply.stop.is_cut() && run.answer.is_none() {
         let stop = StoppedBy::OutputTruncated;
         out.push(end(run, Status::Stopped, Some(stop), Some(text)));
         return;
     }
     if why != Why::WrapUp && must_call(run) && run.tally.unforced < UNFORCED {
         run.tally.unforced += 1;
-        nudge(run, "Call one of the tools now; this reply cannot be in words.");
+        nudge(run, nudges::CALL_EXPECTED);
         out.push(Effect::Append(ask::request(run, Why::CallExpected)));
         return;
     }
@@ -52,7 +51,7 @@ pub(crate) fn text(run: &mut Run, reply: &Reply, why: Why, out: &mut Vec<Effect>
             out.push(Effect::Append(policy::finish(run, stop)));
             return;
         }
-        nudge(run, "Go on.");
+        nudge(run, nudges::GO_ON);
         out.push(Effect::Append(ask::after_results(run)));
         return;
     }
@@ -60,7 +59,13 @@ pub(crate) fn text(run: &mut Run, reply: &Reply, why: Why, out: &mut Vec<Effect>
         out.push(end(run, Status::Answered, stopped_by, Some(text)));
         return;
     };
-    match judge(run, &answer.schema, &text) {
+    // A cut answer may look whole and be a shorter one.
+    let judged = if reply.stop.is_cut() {
+        Err(Box::new(Fault::truncated()))
+    } else {
+        judge(run, &answer.schema, &text)
+    };
+    match judged {
         Ok(value) => {
             let mut finish = policy::ending(run, Status::Answered, stopped_by);
             finish.text = Some(text);
@@ -82,22 +87,11 @@ pub(crate) fn text(run: &mut Run, reply: &Reply, why: Why, out: &mut Vec<Effect>
                 out.push(Effect::Append(Event::RunFinished(Box::new(finish))));
                 return;
             }
-            let words = answer_words(&fault);
-            nudge(run, &words);
+            nudge(run, &nudges::answer_refused(&fault));
             let why = if why == Why::WrapUp { Why::WrapUp } else { Why::AnswerRefused };
             out.push(Effect::Append(ask::request(run, why)));
         }
     }
-}
-
-/// The refusal of a call, turned to an answer.
-fn answer_words(fault: &callgate_contract::Fault) -> String {
-    let what = match fault.kind {
-        ErrorKind::SchemaMismatch => fault.message.replace("The arguments do not fit the tool's schema", "The answer does not fit its schema"),
-        _ => fault.message.replace("The arguments are", "The answer is"),
-    };
-    let what = what.replace(" The tool was not called.", "").replace("the arguments object", "the answer");
-    format!("{what} Answer again with the JSON alone, corrected.")
 }
 
 /// Judges an answer's text. The schema may have any root type, so an object is not asked for.
@@ -105,7 +99,7 @@ fn judge(
     run: &Run,
     schema: &callgate_contract::schema::Schema,
     text: &str,
-) -> Result<Arc<str>, Box<callgate_contract::Fault>> {
+) -> Result<Arc<str>, Box<Fault>> {
     match gate::judge_value(schema, &BTreeMap::new(), run.mode(), text) {
         Verdict::Admitted { arguments, .. } => Ok(arguments.shared()),
         Verdict::Refused(fault) => Err(fault),
@@ -143,6 +137,11 @@ pub(crate) fn final_call(run: &Run, stop: Stop) -> Option<usize> {
         return None;
     }
     run.calls.iter().position(|call| call.name == *tool)
+}
+
+/// Whether a call of this name delivers the answer.
+pub(crate) fn is_final(run: &Run, name: &str) -> bool {
+    run.answer.as_ref().and_then(|a| a.spec.tool.as_deref()) == Some(name)
 }
 
 /// The end of a run whose answer came through the final tool.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use callgate_contract::{
-    Admitted, Adjustment, Envelope, Fault, Mode, Output, RuleVerdict, Tool, Verdict,
+    Admitted, Adjustment, Fault, Mode, Output, RuleVerdict, Tool, Verdict,
     tier::Tier,
     tool::{canonical, hash},
 };
@@ -342,9 +342,4 @@ pub(crate) fn question(
         destructive: tool.annotations.destructive,
         expires_at,
     })))
-}
-
-/// The envelope text of a fault, for callers that show what the model reads.
-pub fn refusal_text(call: &Arc<str>, name: &Arc<str>, fault: Fault) -> String {
-    Envelope::error(call.clone(), name.clone(), fault).to_text()
 }

@@ -74,13 +74,11 @@ pub(crate) fn time_left(run: &Run) -> Option<Duration> {
 /// Counts a call's failure; ends the run if it failed too often. Says whether it did.
 pub(crate) fn failed(
     run: &mut Run,
-    call: &Arc<str>,
     name: &Arc<str>,
     arguments: &str,
     fault: &Fault,
     out: &mut Vec<Effect>,
 ) -> bool {
-    let _ = call;
     if fault.kind == ErrorKind::Cancelled {
         return false;
     }
@@ -91,7 +89,7 @@ pub(crate) fn failed(
     let budget = run.agent().budget.clone();
     if repeats >= budget.identical_failures {
         let mut finish = ending(run, Status::Failed, Some(StoppedBy::LoopDetected));
-        finish.fault = Some(Box::new(loop_fault(fault, name, repeats)));
+        finish.fault = Some(Box::new(fault.repeated(name, repeats)));
         out.push(Effect::Append(Event::RunFinished(Box::new(finish))));
         return true;
     }
@@ -121,17 +119,6 @@ fn is_refusal(kind: ErrorKind) -> bool {
             | ErrorKind::OutputTruncated
             | ErrorKind::SchemaMismatch
     )
-}
-
-fn loop_fault(last: &Fault, name: &str, repeats: u32) -> Fault {
-    let mut fault = last.clone();
-    fault.kind = ErrorKind::LoopDetected;
-    fault.message = format!(
-        "{name:?} was called {repeats} times with the same arguments and failed the same way each time: {}",
-        last.message
-    );
-    fault.retryable = false;
-    fault
 }
 
 /// Key order and spacing do not hide a repeat; text that is no JSON is compared as it is.

@@ -139,6 +139,10 @@ pub(crate) struct Tally {
 }
 
 impl Call {
+    pub(crate) fn is_pending(&self) -> bool {
+        matches!(self.state, CallState::Pending)
+    }
+
     pub(crate) fn is_done(&self) -> bool {
         matches!(self.state, CallState::Done { .. })
     }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use callgate_contract::{
     Admitted, ErrorKind, Executed, Failure, Fault, result,
 };
-use callgate_wire::{AssistantPart, Message, Part, Reply, Stop, ToolCall};
+use callgate_wire::{AssistantPart, Message, Part, Reply, ToolCall};
 
 use crate::{
     answer, ask,
@@ -97,6 +97,10 @@ pub fn step(run: &mut Run, record: &Record) -> Vec<Effect> {
         }
         Event::RunPaused { .. } => {}
         Event::RunFinished(finish) => {
+            if run.in_flight() > 0 {
+                out.push(Effect::Abort);
+            }
+            run.questions.clear();
             if !run.calls.is_empty() {
                 run.hand_back();
             }
@@ -179,8 +183,12 @@ fn gated_call(run: &mut Run, gated: &CallGated, out: &mut Vec<Effect>) {
     match &gated.verdict {
         GateVerdict::Refused { fault } => {
             done_with_fault(run, index, (**fault).clone());
-            let is_over = policy::failed(run, &gated.call, &gated.name, &gated.raw, fault, out);
-            if !is_over {
+            if !policy::failed(run, &gated.name, &gated.raw, fault, out) {
+                // A refused final call gives the calls beside it their turn.
+                if answer::is_final(run, &gated.name) {
+                    let pending = (0..run.calls.len()).filter(|&i| run.calls[i].is_pending());
+                    out.extend(pending.map(|i| Effect::Append(gating::gate(run, i))));
+                }
                 close_hop(run, out);
             }
         }
@@ -250,8 +258,7 @@ fn decided(
             close_hop(run, out);
         }
         Decision::Approve | Decision::Edit { .. } | Decision::Expired => {
-            let fault = Fault::approval_rejected(Some("Nobody answered in time, so the runtime"), None);
-            done_with_fault(run, index, fault);
+            done_with_fault(run, index, Fault::approval_expired());
             close_hop(run, out);
         }
     }
@@ -333,7 +340,7 @@ fn finished_call(run: &mut Run, finished: &CallFinished, out: &mut Vec<Effect>) 
             done_with_fault(run, index, (*fault).clone());
             // What a cancellation did to the tools is no failure of the call.
             let counts = !run.cancelled;
-            if counts && policy::failed(run, &id, &name, &arguments, &fault, out) {
+            if counts && policy::failed(run, &name, &arguments, &fault, out) {
                 return;
             }
         }
@@ -373,7 +380,3 @@ fn close_hop(run: &mut Run, out: &mut Vec<Effect>) {
     out.push(Effect::Append(ask::after_results(run)));
 }
 
-/// The text that a reply without calls stands for, and whether it was cut.
-pub(crate) fn is_cut(reply: &Reply) -> bool {
-    matches!(reply.stop, Stop::Length | Stop::Incomplete)
-}

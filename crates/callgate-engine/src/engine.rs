@@ -1,0 +1,161 @@
+//! What runs share: a model, tools, a journal, somebody to ask.
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+};
+
+use callgate_contract::{Catalog, surface};
+use callgate_machine::{Agent, Run, event::{AnswerSchema, RunStarted}};
+use callgate_model::Model;
+use callgate_tool::Backend;
+use callgate_wire::ToolDefinition;
+use serde_json::{Value, value::to_raw_value};
+use tokio_util::sync::CancellationToken;
+
+use crate::{
+    approver::{Approver, DenyAll},
+    journal::{Journal, MemoryJournal},
+    session::{Clock, Observer, Session},
+};
+
+/// Everything that runs of one agent share.
+pub struct Engine {
+    pub(crate) model: Arc<dyn Model>,
+    pub(crate) backends: HashMap<Arc<str>, Arc<dyn Backend>>,
+    pub(crate) journal: Arc<dyn Journal>,
+    pub(crate) approver: Arc<dyn Approver>,
+    pub(crate) stream: bool,
+    agent: Arc<Agent>,
+    answer: Option<AnswerSchema>,
+    catalog: Arc<Catalog>,
+    offered: Arc<[ToolDefinition]>,
+    fingerprints: BTreeMap<Arc<str>, String>,
+    clock: Clock,
+}
+
+impl Engine {
+    /// An engine for an agent whose tools are those of a catalog.
+    pub fn new(agent: Agent, model: Arc<dyn Model>, catalog: Catalog) -> Self {
+        let offered = offer(&catalog);
+        let fingerprints =
+            catalog.tools().map(|tool| (tool.name.clone(), tool.fingerprint())).collect();
+        Self {
+            model,
+            backends: HashMap::new(),
+            journal: Arc::new(MemoryJournal::new()),
+            approver: Arc::new(DenyAll),
+            stream: true,
+            agent: Arc::new(agent),
+            answer: None,
+            catalog: Arc::new(catalog),
+            offered,
+            fingerprints,
+            clock: Clock::default(),
+        }
+    }
+
+    /// Who does the work of a tool.
+    #[must_use]
+    pub fn backend(mut self, tool: &str, backend: Arc<dyn Backend>) -> Self {
+        self.backends.insert(tool.into(), backend);
+        self
+    }
+
+    /// Where events are kept. Default: in memory.
+    #[must_use]
+    pub fn journal(mut self, journal: Arc<dyn Journal>) -> Self {
+        self.journal = journal;
+        self
+    }
+
+    /// Who is asked for approval. Default: nobody, so every question is a no.
+    #[must_use]
+    pub fn approver(mut self, approver: Arc<dyn Approver>) -> Self {
+        self.approver = approver;
+        self
+    }
+
+    /// Structured Output: the final answer's schema.
+    #[must_use]
+    pub fn answer(mut self, answer: Option<AnswerSchema>) -> Self {
+        self.answer = answer;
+        self
+    }
+
+    /// Whether replies are streamed when somebody watches. Default: yes.
+    #[must_use]
+    pub fn stream(mut self, stream: bool) -> Self {
+        self.stream = stream;
+        self
+    }
+
+    /// The agent.
+    pub fn agent(&self) -> &Agent {
+        &self.agent
+    }
+
+    /// The catalog.
+    pub fn catalog(&self) -> &Arc<Catalog> {
+        &self.catalog
+    }
+
+    /// The definitions on offer.
+    pub fn offered(&self) -> &Arc<[ToolDefinition]> {
+        &self.offered
+    }
+
+    pub(crate) fn now(&self) -> u64 {
+        self.clock.now()
+    }
+
+    /// A new run, not begun yet. `cancel` stops it from anywhere.
+    pub fn session(
+        self: &Arc<Self>,
+        observer: Option<Observer>,
+        cancel: CancellationToken,
+    ) -> Session {
+        let run = Run::new(self.new_id(), self.catalog.clone(), self.offered.clone());
+        Session::new(self.clone(), run, observer, cancel)
+    }
+
+    /// The first event of a run.
+    pub fn start(&self, goal: &str, caller: Value) -> RunStarted {
+        RunStarted {
+            agent: self.agent.clone(),
+            model: self.model.id().into(),
+            goal: goal.into(),
+            caller,
+            answer: self.answer.clone(),
+            tools: self.fingerprints.clone(),
+        }
+    }
+
+    /// An id that sorts by time and is unique on this machine: time, process, count.
+    fn new_id(&self) -> String {
+        static COUNT: AtomicU64 = AtomicU64::new(0);
+        let count = COUNT.fetch_add(1, Ordering::Relaxed);
+        format!("run-{:011x}-{:x}-{count:x}", self.now(), std::process::id())
+    }
+}
+
+/// The definitions that the surface makes of a catalog; blocked tools are not even offered.
+fn offer(catalog: &Catalog) -> Arc<[ToolDefinition]> {
+    catalog
+        .tools()
+        .filter(|tool| !tool.tier.never_runs())
+        .filter_map(|tool| {
+            let definition = surface::chat_loose(tool);
+            Some(ToolDefinition {
+                name: definition.name.into(),
+                description: Some(definition.description.into()).filter(|d: &Arc<str>| !d.is_empty()),
+                // A value of our own always serialises.
+                parameters: to_raw_value(&definition.parameters).ok()?.into(),
+                strict: None,
+            })
+        })
+        .collect()
+}
