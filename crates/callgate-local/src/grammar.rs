@@ -1,0 +1,125 @@
+//! Grammars: what the next token may be.
+//!
+//! A tool's name is one of those on offer, arguments are what the schema admits. The model cannot
+//! say anything else: tokens outside the grammar are masked before the likeliest is taken.
+//!
+//! A schema beyond the grammar's means falls back step by step, each told: keywords it does not know
+//! are left out, then any JSON object will do. The gate judges by the whole schema in any case.
+
+use std::sync::Arc;
+
+use llguidance::{Matcher, ParserFactory, api::TopLevelGrammar};
+use serde_json::{Value, json};
+
+use crate::{LocalError, bound, tokenizer::Vocabulary};
+
+/// Separators as Python's `json.dumps` writes them: what the models were trained on. Escapes without
+/// `\u`, which small models fill with nonsense.
+const STYLE: &str = r#"{"whitespace_flexible": false, "item_separator": ", ", "key_separator": ": ",
+    "coerce_one_of": true, "json_allowed_escapes": "nrbtf\\\""}"#;
+
+pub(crate) struct Grammars {
+    factory: ParserFactory,
+}
+
+/// A grammar about to be followed, and what it left out.
+pub(crate) struct Constraint {
+    pub(crate) matcher: Matcher,
+    pub(crate) notes: Vec<Note>,
+}
+
+/// What the grammar does not hold of a schema.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Note {
+    /// Keywords were left out, in the grammar library's words.
+    Loosened(Arc<str>),
+    /// Nothing of the schema is held but that it is JSON of this root type.
+    AnyJson(Arc<str>),
+}
+
+impl Grammars {
+    pub(crate) fn new(vocabulary: &Vocabulary) -> Result<Self, LocalError> {
+        let mut factory =
+            ParserFactory::new_simple(&vocabulary.env()).map_err(LocalError::grammar)?;
+        factory.quiet();
+        Ok(Self { factory })
+    }
+
+    /// One of `choices`, literally, then `end`. The end keeps `get` and `get_all` apart.
+    pub(crate) fn choice<'a>(
+        &self,
+        choices: impl IntoIterator<Item = &'a str>,
+        end: &str,
+    ) -> Result<Matcher, LocalError> {
+        let names: Vec<String> = choices.into_iter().map(escape).collect();
+        let pattern = format!("(?:{}){}", names.join("|"), escape(end));
+        self.compile(TopLevelGrammar::from_regex(&pattern))
+    }
+
+    /// An instance of the schema, after `before`.
+    pub(crate) fn json(&self, schema: &str, before: &str) -> Result<Constraint, LocalError> {
+        let schema: Value = serde_json::from_str(schema)?;
+        let root_is_object = schema.get("type").is_none_or(|t| t == "object");
+        let schema = bound::bounded(schema);
+        let strict = match self.schema(schema.clone(), before, false) {
+            Ok(matcher) => return Ok(Constraint { matcher, notes: Vec::new() }),
+            Err(error) => error,
+        };
+        if let Ok(mut matcher) = self.schema(schema, before, true) {
+            let mut notes: Vec<Note> = matcher
+                .grammar_warnings()
+                .into_iter()
+                .map(|words| Note::Loosened(words.into()))
+                .collect();
+            if notes.is_empty() {
+                notes.push(Note::Loosened(strict.to_string().into()));
+            }
+            return Ok(Constraint { matcher, notes });
+        }
+        let any = if root_is_object { json!({"type": "object"}) } else { json!(true) };
+        let matcher = self.schema(any, before, false)?;
+        Ok(Constraint { matcher, notes: vec![Note::AnyJson(strict.to_string().into())] })
+    }
+
+    fn schema(
+        &self,
+        mut schema: Value,
+        before: &str,
+        lenient: bool,
+    ) -> Result<Matcher, LocalError> {
+        let mut style: Value = serde_json::from_str(STYLE)?;
+        style["lenient"] = json!(lenient);
+        match &mut schema {
+            Value::Object(object) => drop(object.insert("x-guidance".to_owned(), style)),
+            // `true` and `false` have no room for a style.
+            other => *other = json!({"allOf": [other.take()], "x-guidance": style}),
+        }
+        if before.is_empty() {
+            return self.compile(TopLevelGrammar::from_json_schema(schema));
+        }
+        // Within the grammar, so that the model may take the space and the brace as one token.
+        let before = Value::from(before);
+        self.compile(TopLevelGrammar::from_lark(format!(
+            "start: {before} json\njson: %json {schema}\n"
+        )))
+    }
+
+    fn compile(&self, grammar: TopLevelGrammar) -> Result<Matcher, LocalError> {
+        let matcher = Matcher::new(self.factory.create_parser(grammar));
+        match matcher.get_error() {
+            Some(error) => Err(LocalError::grammar(error)),
+            None => Ok(matcher),
+        }
+    }
+}
+
+fn escape(literal: &str) -> String {
+    let mut out = String::with_capacity(literal.len());
+    for letter in literal.chars() {
+        if letter.is_ascii_punctuation() {
+            out.push('\\');
+        }
+        out.push(letter);
+    }
+    out
+}

@@ -1,0 +1,259 @@
+//! One request, from the question which tool to the last token.
+
+use std::sync::{Arc, atomic::AtomicBool};
+
+use callgate_wire::{
+    AssistantPart, Delta, Message, Reply, Request, Stop, ToolCall, ToolChoice, ToolDefinition,
+    Usage,
+};
+
+use crate::{
+    LocalError, bound,
+    decode::{Decoder, End},
+    grammar::{Grammars, Note},
+    prompt::{self, ANSWER, Calling, NAME_END, Writer},
+    session::{Prompt, Session},
+    template::Template,
+    tokenizer::Vocabulary,
+};
+
+/// Tokens of a reply whose request sets no limit.
+const DEFAULT_OUTPUT: u32 = 1024;
+
+/// Calls in one turn. More at once than this is a model that lost count.
+const CALLS_PER_TURN: usize = 8;
+
+/// Everything that turns share.
+pub(crate) struct Engine {
+    pub(crate) session: Session,
+    pub(crate) vocabulary: Vocabulary,
+    pub(crate) grammars: Grammars,
+    pub(crate) template: Template,
+    pub(crate) name: String,
+}
+
+impl Engine {
+    /// Answers one request. `emit` is told what comes, as it comes.
+    pub(crate) fn reply(
+        &mut self,
+        request: &Request,
+        cancelled: &AtomicBool,
+        emit: &mut dyn FnMut(Delta),
+    ) -> Result<Reply, LocalError> {
+        let left = request.max_output_tokens.unwrap_or(DEFAULT_OUTPUT) as usize;
+        let mut turn = Turn {
+            decoder: Decoder {
+                session: &mut self.session,
+                vocabulary: &self.vocabulary,
+                cancelled,
+                left,
+                generated: 0,
+            },
+            grammars: &self.grammars,
+            template: self.template,
+            request,
+            emit,
+            usage: Usage::default(),
+        };
+        let (content, end) = turn.run()?;
+        let mut usage = turn.usage;
+        usage.output_tokens = turn.decoder.generated;
+        let stop = match end {
+            End::Complete => Stop::End,
+            End::Length => Stop::Length,
+        };
+        Ok(Reply { content, stop, usage, model: Some(self.name.clone()) })
+    }
+}
+
+struct Turn<'a> {
+    decoder: Decoder<'a>,
+    grammars: &'a Grammars,
+    template: Template,
+    request: &'a Request,
+    emit: &'a mut dyn FnMut(Delta),
+    usage: Usage,
+}
+
+/// What the model may do in this turn.
+struct Options<'a> {
+    tools: Vec<&'a ToolDefinition>,
+    /// Whether it may write to the user instead.
+    answer: bool,
+}
+
+impl<'a> Turn<'a> {
+    fn run(&mut self) -> Result<(Vec<AssistantPart>, End), LocalError> {
+        let options = options(self.request);
+        if options.tools.is_empty() {
+            return self.answer();
+        }
+        let (calls, end) = self.calls(&options)?;
+        if calls.is_empty() && end == End::Complete {
+            return self.answer();
+        }
+        Ok((calls.into_iter().map(AssistantPart::Call).collect(), end))
+    }
+
+    /// No call means that the model chose to answer.
+    fn calls(&mut self, options: &Options<'_>) -> Result<(Vec<ToolCall>, End), LocalError> {
+        let mut calls: Vec<ToolCall> = Vec::new();
+        let first = calls_so_far(&self.request.messages);
+        let calling = Calling::new(self.writer()?, self.request)?;
+        let many = self.request.parallel_tool_calls != Some(false);
+        let mut counted = false;
+        loop {
+            let prompt = calling.name(&self.writer()?, &calls)?;
+            let logits = if counted { self.resume(&prompt)? } else { self.begin(&prompt)? };
+            counted = true;
+            // After a first call, `answer` stands for: nothing more to ask at once.
+            let answer = options.answer || !calls.is_empty();
+            let (name, end) = self.name(options, answer, logits)?;
+            if end == End::Length || (answer && name == ANSWER) {
+                return Ok((calls, end));
+            }
+            // Another tool may want what this one brings; it is asked again when that is known.
+            if calls.first().is_some_and(|call| *call.name != *name) {
+                return Ok((calls, End::Complete));
+            }
+            if calls.is_empty() {
+                (self.emit)(Delta::Call { index: 0, name: name.clone() });
+            }
+            let prompt = calling.arguments(&self.writer()?, &calls, &name)?;
+            let (arguments, end) = self.arguments(options, &name, &prompt)?;
+            if calls.iter().any(|call| *call.name == *name && *call.arguments == *arguments) {
+                // It has nothing new to ask for.
+                return Ok((calls, End::Complete));
+            }
+            if !calls.is_empty() {
+                (self.emit)(Delta::Call { index: calls.len(), name: name.clone() });
+            }
+            calls.push(ToolCall {
+                id: format!("call_{}", first + calls.len() + 1).into(),
+                name: name.into(),
+                arguments: arguments.into(),
+                opaque: None,
+            });
+            if end == End::Length || !many || calls.len() == CALLS_PER_TURN {
+                return Ok((calls, end));
+            }
+        }
+    }
+
+    fn name(
+        &mut self,
+        options: &Options<'_>,
+        answer: bool,
+        logits: Vec<f32>,
+    ) -> Result<(String, End), LocalError> {
+        let names = options.tools.iter().map(|tool| &*tool.name);
+        let matcher = self.grammars.choice(names.chain(answer.then_some(ANSWER)), NAME_END)?;
+        let (text, end) = self.decoder.constrained(matcher, logits)?;
+        Ok((text.strip_suffix(NAME_END).unwrap_or(&text).to_owned(), end))
+    }
+
+    fn arguments(
+        &mut self,
+        options: &Options<'_>,
+        name: &str,
+        prompt: &Prompt,
+    ) -> Result<(String, End), LocalError> {
+        let Some(tool) = options.tools.iter().find(|tool| &*tool.name == name) else {
+            return Err(LocalError::grammar(format_args!("`{name}` is not on offer")));
+        };
+        let constraint = self.grammars.json(tool.parameters.get(), " ")?;
+        tell(&constraint.notes, name);
+        let logits = self.resume(prompt)?;
+        let (text, end) = self.decoder.constrained(constraint.matcher, logits)?;
+        let text = text.trim_start().to_owned();
+        let cut = serde_json::from_str(&text).is_ok_and(|value| bound::reached(&value));
+        Ok((text, if cut { End::Length } else { end }))
+    }
+
+    fn answer(&mut self) -> Result<(Vec<AssistantPart>, End), LocalError> {
+        if let Some(format) = &self.request.answer {
+            let schema = format.schema.get();
+            let opening = prompt::structured(self.writer()?, self.request, schema)?.finish();
+            let logits = self.begin(&opening)?;
+            let constraint = self.grammars.json(schema, "")?;
+            tell(&constraint.notes, &format.name);
+            let (text, end) = self.decoder.constrained(constraint.matcher, logits)?;
+            (self.emit)(Delta::Text(text.clone()));
+            let cut = serde_json::from_str(&text).is_ok_and(|value| bound::reached(&value));
+            let end = if cut { End::Length } else { end };
+            return Ok((vec![AssistantPart::Text { text: text.into() }], end));
+        }
+        let opening = prompt::answering(self.writer()?, self.request)?.finish();
+        let logits = self.begin(&opening)?;
+        let vocabulary = self.decoder.vocabulary;
+        let ends: Vec<u32> = [self.template.end_token(), "<|endoftext|>", "<|end_of_text|>"]
+            .iter()
+            .filter_map(|word| vocabulary.special(word))
+            .chain([vocabulary.eos()])
+            .collect();
+        let emit = &mut *self.emit;
+        let (text, end) =
+            self.decoder.free(&ends, logits, |piece| emit(Delta::Text(piece.to_owned())))?;
+        Ok((vec![AssistantPart::Text { text: text.into() }], end))
+    }
+
+    fn begin(&mut self, prompt: &Prompt) -> Result<Vec<f32>, LocalError> {
+        let begun = self.decoder.session.begin(prompt, self.decoder.cancelled)?;
+        self.usage.input_tokens += prompt.tokens.len() as u64;
+        self.usage.cached_tokens += begun.cached as u64;
+        Ok(begun.logits)
+    }
+
+    /// The same prompt, further on: nothing that a bill would list again.
+    fn resume(&mut self, prompt: &Prompt) -> Result<Vec<f32>, LocalError> {
+        Ok(self.decoder.session.begin(prompt, self.decoder.cancelled)?.logits)
+    }
+
+    fn writer(&self) -> Result<Writer<'a>, LocalError> {
+        Writer::new(self.decoder.vocabulary, self.template)
+    }
+}
+
+fn options(request: &Request) -> Options<'_> {
+    let named = |wanted: &[Arc<str>]| {
+        request.tools.iter().filter(|tool| wanted.contains(&tool.name)).collect()
+    };
+    match &request.tool_choice {
+        ToolChoice::Auto => Options { tools: request.tools.iter().collect(), answer: true },
+        ToolChoice::Some => Options { tools: request.tools.iter().collect(), answer: false },
+        ToolChoice::One(name) => {
+            Options { tools: named(std::slice::from_ref(name)), answer: false }
+        }
+        ToolChoice::None => Options { tools: Vec::new(), answer: true },
+        ToolChoice::Subset { names, required } => {
+            Options { tools: named(names), answer: !required }
+        }
+    }
+}
+
+fn calls_so_far(messages: &[Arc<Message>]) -> usize {
+    messages
+        .iter()
+        .map(|message| match &**message {
+            Message::Assistant { content } => {
+                content.iter().filter(|part| matches!(part, AssistantPart::Call(_))).count()
+            }
+            _ => 0,
+        })
+        .sum()
+}
+
+fn tell(notes: &[Note], name: &str) {
+    for note in notes {
+        match note {
+            Note::Loosened(words) => tracing::warn!(
+                schema = name,
+                "the local grammar leaves out part of the schema, the gate does not: {words}"
+            ),
+            Note::AnyJson(words) => tracing::warn!(
+                schema = name,
+                "the local grammar cannot hold the schema and takes any JSON, the gate does not: {words}"
+            ),
+        }
+    }
+}
