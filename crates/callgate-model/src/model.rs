@@ -8,8 +8,7 @@ use callgate_wire::{Delta, ProviderError, Reply, Request};
 pub type OnDelta<'a> = &'a (dyn Fn(Delta) + Send + Sync);
 
 /// A reply on its way.
-pub type ReplyFuture<'a> =
-    Pin<Box<dyn Future<Output = Result<Reply, ProviderError>> + Send + 'a>>;
+pub type ReplyFuture<'a> = Pin<Box<dyn Future<Output = Result<Reply, ProviderError>> + Send + 'a>>;
 
 /// Something that answers requests: a provider, a model in this process, a script.
 ///

@@ -11,7 +11,7 @@
 //! - `assemble`: fragments to calls, by one rule for all servers;
 //! - `ids`: call ids that were not given, or are not taken;
 //! - `finish`: what both have in common at the end, from ids to the reason why it ended;
-//! - `failure`: error bodies to [`ProviderError`](crate::ProviderError).
+//! - `failure`: error bodies to [`ProviderError`].
 //!
 //! ```
 //! use callgate_wire::{Codec, Message, Request, chat::Chat};

@@ -1,0 +1,166 @@
+//! One attempt: a request out, a response in.
+
+use std::{
+    future::Future,
+    time::{Duration, SystemTime},
+};
+
+use callgate_wire::{
+    AssistantPart, Delta, ProviderError, ProviderErrorKind, Reply, Request, Retry,
+};
+use reqwest::{
+    Response,
+    header::{CONTENT_TYPE, LOCATION},
+};
+
+use super::{HttpModel, failure, retry};
+use crate::OnDelta;
+
+/// How long the end of a body may take to come once the reply is whole. A connection whose body
+/// was read to its end can be used again; it is not worth more than this.
+const END_OF_BODY: Duration = Duration::from_millis(50);
+
+impl HttpModel {
+    /// `show` asks for a stream.
+    pub(super) async fn exchange(
+        &self,
+        post: reqwest::Request,
+        request: &Request,
+        show: Option<OnDelta<'_>>,
+    ) -> Result<Reply, ProviderError> {
+        let url = failure::shown(post.url());
+        let sent = self.client.execute(post);
+        let sent = match show {
+            Some(_) => within(self.options.idle, &url, sent).await?,
+            None => sent.await,
+        };
+        let response = sent.map_err(|error| failure::unanswered(&error, &self.endpoint, &url))?;
+        let status = response.status().as_u16();
+        tracing::debug!(model = %self.id, status, "the model answers");
+
+        if let Some(location) = response.headers().get(LOCATION)
+            && (300..400).contains(&status)
+        {
+            let location = String::from_utf8_lossy(location.as_bytes());
+            return Err(failure::moved(&url, &location, status));
+        }
+        if let Some(show) = show
+            && response.status().is_success()
+            && may_be_events(&response)
+        {
+            return self.stream(response, request, &url, show).await;
+        }
+        let headers = response.headers().clone();
+        let after = retry::after_ms(&headers, SystemTime::now());
+        let body = self.body(response, &url).await?;
+        let reply = self.codec.decode(request, status, after, &body);
+        let reply = reply.map_err(|mut error| {
+            retry::overrule(&headers, &mut error);
+            error
+        })?;
+        if let Some(show) = show {
+            // The server did not stream although it was asked to.
+            for delta in deltas(&reply) {
+                show(delta);
+            }
+        }
+        Ok(reply)
+    }
+
+    async fn body(&self, mut response: Response, url: &str) -> Result<Vec<u8>, ProviderError> {
+        let limit = self.options.max_body;
+        let mut body = Vec::new();
+        loop {
+            match response.chunk().await {
+                Ok(Some(chunk)) if body.len() + chunk.len() > limit => {
+                    return Err(failure::too_large(url, limit));
+                }
+                Ok(Some(chunk)) => body.extend_from_slice(&chunk),
+                Ok(None) => return Ok(body),
+                Err(error) => return Err(failure::broken_off(&error, url)),
+            }
+        }
+    }
+
+    async fn stream(
+        &self,
+        mut response: Response,
+        request: &Request,
+        url: &str,
+        show: OnDelta<'_>,
+    ) -> Result<Reply, ProviderError> {
+        let options = &self.options;
+        let mut decoder = self.codec.stream(request);
+        let mut deltas = Vec::new();
+        let mut shown = false;
+        let mut taken = 0;
+        let broken = loop {
+            if decoder.is_done() {
+                let _ = tokio::time::timeout(END_OF_BODY, response.chunk()).await;
+                break None;
+            }
+            let limit = if decoder.is_ending() { options.ending } else { options.idle };
+            let chunk = match within(limit, url, response.chunk()).await {
+                Ok(Ok(Some(chunk))) => chunk,
+                Ok(Ok(None)) => break None,
+                Ok(Err(error)) => break Some(failure::broken_off(&error, url)),
+                Err(silent) => break Some(silent),
+            };
+            taken += chunk.len();
+            if taken > options.max_body {
+                return Err(failure::too_large(url, options.max_body));
+            }
+            decoder.push(&chunk, &mut deltas);
+            shown |= !deltas.is_empty();
+            deltas.drain(..).for_each(show);
+        };
+        let ended = decoder.is_ending();
+        let reply = decoder.finish(&mut deltas);
+        deltas.drain(..).for_each(show);
+        match broken {
+            // What broke after the reply had ended has lost nothing of it.
+            Some(mut error) if !ended => {
+                if shown {
+                    error.kind = ProviderErrorKind::StreamIncomplete;
+                    error.retry = Retry::Backoff;
+                }
+                Err(error)
+            }
+            _ => reply,
+        }
+    }
+}
+
+async fn within<T>(
+    limit: Duration,
+    url: &str,
+    future: impl Future<Output = T>,
+) -> Result<T, ProviderError> {
+    tokio::time::timeout(limit, future).await.map_err(|_| failure::silent(url, limit))
+}
+
+/// JSON and web pages are read whole: servers answer so when they do not know streams, and when
+/// they are not the server that was meant.
+fn may_be_events(response: &Response) -> bool {
+    let content_type = response.headers().get(CONTENT_TYPE);
+    let content_type = content_type.map_or(&b""[..], |value| value.as_bytes());
+    let content_type = content_type.trim_ascii_start();
+    ![&b"application/json"[..], b"text/html"].iter().any(|whole| {
+        content_type.get(..whole.len()).is_some_and(|start| start.eq_ignore_ascii_case(whole))
+    })
+}
+
+/// A whole reply, as a stream of it would have been shown.
+pub(crate) fn deltas(reply: &Reply) -> impl Iterator<Item = Delta> {
+    let mut calls = 0;
+    reply.content.iter().filter_map(move |part| match part {
+        AssistantPart::Text { text } => Some(Delta::Text((**text).into())),
+        AssistantPart::Reasoning { text, .. } => Some(Delta::Reasoning((**text).into())),
+        AssistantPart::Call(call) => {
+            let index = calls;
+            calls += 1;
+            Some(Delta::Call { index, name: (*call.name).into() })
+        }
+        AssistantPart::Opaque(_) => None,
+    })
+}

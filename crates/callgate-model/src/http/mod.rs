@@ -1,0 +1,199 @@
+//! A provider over HTTP.
+//!
+//! A reply is one or more attempts. An attempt that failed is repeated only where its error says
+//! that repeating may help, and only while nothing of it has been shown: text on a person's screen
+//! cannot be taken back, so after the first delta the failure goes to the caller.
+
+mod endpoint;
+mod exchange;
+mod failure;
+mod retry;
+
+use std::{borrow::Cow, time::Duration};
+
+use callgate_wire::{Codec, HttpBody, ProviderError, ProviderErrorKind, Reply, Request, Retry};
+use reqwest::header::{CONTENT_TYPE, HeaderValue};
+
+pub use self::endpoint::{Endpoint, EndpointError};
+pub(crate) use self::exchange::deltas;
+use crate::{Model, OnDelta, ReplyFuture};
+
+/// How long to wait, how often to ask again, how much to take in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HttpOptions {
+    /// Until a connection stands, TLS included: 10 s.
+    pub connect: Duration,
+    /// Without any byte of a streamed reply: 120 s. A whole reply sends nothing until it is
+    /// written, so only [`Self::overall`] bounds it.
+    pub idle: Duration,
+    /// For a reply with all its attempts: 600 s.
+    pub overall: Duration,
+    /// After the reason why the reply ended came, for usage and the end marker: 5 s. Some servers
+    /// keep the connection open.
+    pub ending: Duration,
+    /// Attempts after the first: 2.
+    pub max_retries: u32,
+    /// Before the second attempt, doubled for each that follows, up to half of it taken off at
+    /// random: 500 ms.
+    pub first_delay: Duration,
+    /// The longest wait between attempts: 60 s. A server that asks for more is not asked again.
+    pub max_delay: Duration,
+    /// Bytes of a body: 64 MiB.
+    pub max_body: usize,
+}
+
+impl Default for HttpOptions {
+    fn default() -> Self {
+        Self {
+            connect: Duration::from_secs(10),
+            idle: Duration::from_secs(120),
+            overall: Duration::from_secs(600),
+            ending: Duration::from_secs(5),
+            max_retries: 2,
+            first_delay: Duration::from_millis(500),
+            max_delay: Duration::from_secs(60),
+            max_body: 64 << 20,
+        }
+    }
+}
+
+/// A model behind an HTTP API.
+pub struct HttpModel {
+    id: String,
+    model: String,
+    codec: Box<dyn Codec>,
+    endpoint: Endpoint,
+    options: HttpOptions,
+    client: reqwest::Client,
+}
+
+impl HttpModel {
+    /// The model named `model` at `endpoint`, which speaks `codec`.
+    ///
+    /// `provider` and `model` together are its [`id`](Model::id). `model` is asked for where a
+    /// request names none.
+    ///
+    /// # Errors
+    /// The TLS roots of this machine cannot be used.
+    pub fn new(
+        provider: &str,
+        model: &str,
+        codec: Box<dyn Codec>,
+        endpoint: Endpoint,
+        options: HttpOptions,
+    ) -> Result<Self, EndpointError> {
+        let mut builder = reqwest::Client::builder()
+            .user_agent(concat!("callgate/", env!("CARGO_PKG_VERSION")))
+            .connect_timeout(options.connect)
+            // A redirected POST becomes a GET; the address to set is told instead.
+            .redirect(reqwest::redirect::Policy::none());
+        if endpoint.is_loopback() {
+            builder = builder.no_proxy();
+        }
+        let client = builder.build().map_err(EndpointError::Client)?;
+        let id = format!("{provider}:{model}");
+        Ok(Self { id, model: model.to_owned(), codec, endpoint, options, client })
+    }
+
+    /// The request as this model is asked it.
+    fn addressed<'a>(&self, request: &'a Request) -> Cow<'a, Request> {
+        if request.model.is_empty() {
+            Cow::Owned(Request { model: self.model.clone(), ..request.clone() })
+        } else {
+            Cow::Borrowed(request)
+        }
+    }
+
+    fn post(&self, body: HttpBody, stream: bool) -> reqwest::Request {
+        let mut post = reqwest::Request::new(reqwest::Method::POST, self.endpoint.url(&body.path));
+        post.headers_mut().clone_from(self.endpoint.headers());
+        post.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        if stream {
+            let accept = HeaderValue::from_static("text/event-stream");
+            post.headers_mut().insert(reqwest::header::ACCEPT, accept);
+        }
+        *post.body_mut() = Some(body.body.into());
+        post
+    }
+
+    async fn attempts(
+        &self,
+        request: &Request,
+        on_delta: Option<OnDelta<'_>>,
+        shown: &std::sync::atomic::AtomicBool,
+    ) -> Result<Reply, ProviderError> {
+        let post = self.post(self.codec.encode(request, on_delta.is_some()), on_delta.is_some());
+        let show = |delta| {
+            shown.store(true, std::sync::atomic::Ordering::Relaxed);
+            if let Some(on_delta) = on_delta {
+                on_delta(delta);
+            }
+        };
+        let mut attempt = 0;
+        loop {
+            // A body of bytes can always be cloned, and is shared.
+            let Some(post) = post.try_clone() else {
+                unreachable!("the body is not a stream");
+            };
+            tracing::debug!(
+                model = %self.id, url = %failure::shown(post.url()), attempt,
+                bytes = post.body().and_then(|body| body.as_bytes()).map_or(0, <[u8]>::len),
+                stream = on_delta.is_some(), "asking the model",
+            );
+            let stream = on_delta.is_some().then_some(&show as OnDelta<'_>);
+            let mut error = match self.exchange(post, request, stream).await {
+                Ok(reply) => return Ok(reply),
+                Err(error) => error,
+            };
+            self.endpoint.explain(&mut error);
+            tracing::debug!(model = %self.id, attempt, kind = ?error.kind, status = error.status, "no reply");
+            let wait = self.options.wait(error.retry, attempt);
+            let Some(wait) = wait.filter(|_| !shown.load(std::sync::atomic::Ordering::Relaxed))
+            else {
+                return Err(error);
+            };
+            tokio::time::sleep(wait).await;
+            attempt += 1;
+        }
+    }
+}
+
+impl Model for HttpModel {
+    fn id(&self) -> &str {
+        &self.id
+    }
+
+    fn reply<'a>(&'a self, request: &'a Request, on_delta: Option<OnDelta<'a>>) -> ReplyFuture<'a> {
+        Box::pin(async move {
+            let request = self.addressed(request);
+            let shown = std::sync::atomic::AtomicBool::new(false);
+            let attempts = self.attempts(&request, on_delta, &shown);
+            match tokio::time::timeout(self.options.overall, attempts).await {
+                Ok(result) => result,
+                Err(_) => Err(self.out_of_time(shown.into_inner())),
+            }
+        })
+    }
+}
+
+impl HttpModel {
+    fn out_of_time(&self, shown: bool) -> ProviderError {
+        let seconds = self.options.overall.as_secs_f64();
+        let url = failure::shown(&self.endpoint.url(""));
+        let message = format!("no whole reply from {url} within {seconds} s");
+        let kind = match shown {
+            true => ProviderErrorKind::StreamIncomplete,
+            false => ProviderErrorKind::Transport,
+        };
+        ProviderError::new(kind, message, Retry::Backoff)
+    }
+}
+
+impl std::fmt::Debug for HttpModel {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("HttpModel")
+            .field("id", &self.id)
+            .field("endpoint", &self.endpoint)
+            .finish_non_exhaustive()
+    }
+}
