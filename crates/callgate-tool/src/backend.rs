@@ -46,6 +46,15 @@ impl Invoked {
     }
 }
 
+/// A place in a backend's description that an argument fills.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reads {
+    /// Where the placeholder stands: a JSON Pointer into the backend object.
+    pub at: String,
+    /// Which argument it names: a JSON Pointer into the arguments.
+    pub argument: String,
+}
+
 /// An invocation on its way.
 pub type InvokeFuture<'a> = Pin<Box<dyn Future<Output = Invoked> + Send + 'a>>;
 
@@ -57,4 +66,12 @@ pub type InvokeFuture<'a> = Pin<Box<dyn Future<Output = Invoked> + Send + 'a>>;
 pub trait Backend: Send + Sync {
     /// Runs one admitted call.
     fn invoke(&self, invocation: Invocation) -> InvokeFuture<'_>;
+
+    /// The arguments that it asks for by name, where its description says so.
+    ///
+    /// For whoever checks contracts: a placeholder without a property in the input schema would
+    /// leave out a query parameter at every call, and nobody would see why.
+    fn reads(&self) -> Vec<Reads> {
+        Vec::new()
+    }
 }

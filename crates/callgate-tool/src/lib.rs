@@ -57,7 +57,7 @@ mod secrets;
 mod template;
 mod text;
 
-pub use backend::{Backend, Invocation, InvokeFuture, Invoked};
+pub use backend::{Backend, Invocation, InvokeFuture, Invoked, Reads};
 pub use function::{CallContext, Function, ToolError};
 pub use registry::{BackendError, BackendSpec, Backends, Problem};
 pub use secrets::{Env, process_env};

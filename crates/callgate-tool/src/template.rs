@@ -89,6 +89,14 @@ impl Template {
         parse(text, false)
     }
 
+    /// The arguments in it.
+    pub(crate) fn arguments(&self) -> impl Iterator<Item = &Pointer> {
+        self.0.iter().filter_map(|piece| match piece {
+            Piece::Argument(pointer) => Some(pointer),
+            _ => None,
+        })
+    }
+
     /// The argument that is the whole template, if it is.
     pub(crate) fn sole_argument(&self) -> Option<&Pointer> {
         match self.0.as_slice() {

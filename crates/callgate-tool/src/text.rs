@@ -77,14 +77,13 @@ pub(crate) fn without_traces(text: &str) -> String {
     for line in text.lines() {
         let trimmed = line.trim_start();
         let indented = trimmed.len() < line.len();
-        if trimmed.starts_with("Traceback (most recent call last)") || trimmed == "stack backtrace:"
-        {
-            in_trace = true;
-        } else if in_trace && (indented || trimmed.is_empty() || numbered_frame(trimmed)) {
-        } else if indented && trimmed.starts_with("at ") {
-        } else if trimmed.starts_with("note: run with `RUST_BACKTRACE") {
-        } else {
-            in_trace = false;
+        let header = trimmed.starts_with("Traceback (most recent call last)")
+            || trimmed == "stack backtrace:";
+        let frame = (in_trace && (indented || trimmed.is_empty() || numbered_frame(trimmed)))
+            || (indented && trimmed.starts_with("at "))
+            || trimmed.starts_with("note: run with `RUST_BACKTRACE");
+        in_trace = header || (in_trace && frame);
+        if !header && !frame {
             out.push(line);
         }
     }

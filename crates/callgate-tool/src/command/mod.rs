@@ -36,7 +36,7 @@ use serde_json::{Map, Value};
 use crate::{
     Backend, Env, Invocation, InvokeFuture, Invoked,
     call::{Call, Interrupted, misconfigured},
-    registry::{BackendError, Build, Kind, Problem},
+    registry::{BackendError, Build, Kind, Problem, pointer_to},
     secrets::Secrets,
     template::Template,
 };
@@ -108,7 +108,7 @@ impl Command {
             return Err(BackendError::invalid("/command", Problem::EmptyCommand));
         };
         let named = |(name, text): (String, String)| {
-            let pointer = format!("/env/{}", name.replace('~', "~0").replace('/', "~1"));
+            let pointer = format!("/env{}", pointer_to(&name));
             if name.is_empty() || name.contains(['=', '\0']) {
                 return Err(BackendError::invalid(pointer, Problem::VariableName { name }));
             }
@@ -210,5 +210,5 @@ impl Backend for Command {
     }
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
 mod tests;

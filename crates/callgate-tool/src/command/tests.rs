@@ -1,3 +1,5 @@
+#![cfg(unix)]
+
 use std::time::Instant;
 
 use callgate_contract::{Content, ErrorKind, Output};

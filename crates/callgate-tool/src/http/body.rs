@@ -11,6 +11,7 @@ use super::{
     spec,
 };
 use crate::{
+    Reads,
     arguments::{Arguments, as_text},
     registry::BackendError,
     template::{Piece, Pointer, Template},
@@ -41,6 +42,15 @@ impl Body {
             Value::String(text) if text == "arguments" => Ok(Self::Arguments),
             body => Ok(Self::Json(Node::read(body, pointer)?)),
         }
+    }
+
+    /// Every placeholder, with its place.
+    pub(crate) fn reads(&self, at: &str) -> Vec<Reads> {
+        let mut all = Vec::new();
+        if let Self::Json(node) = self {
+            node.reads(at, &mut all);
+        }
+        all
     }
 
     pub(crate) fn fill(&self, fill: &mut Fill<'_>) -> Result<Filled, Unfilled> {
@@ -142,11 +152,29 @@ impl Node {
     fn first_argument(&self) -> Option<&Pointer> {
         match self {
             Self::Argument(pointer) => Some(pointer),
-            Self::Text(template) => template.0.iter().find_map(|piece| match piece {
-                Piece::Argument(pointer) => Some(pointer),
-                _ => None,
-            }),
+            Self::Text(template) => template.arguments().next(),
             _ => None,
+        }
+    }
+
+    fn reads(&self, at: &str, all: &mut Vec<Reads>) {
+        let mut add = |pointer: &Pointer| {
+            all.push(Reads { at: at.to_owned(), argument: pointer.to_string() });
+        };
+        match self {
+            Self::Literal(_) => {}
+            Self::Argument(pointer) => add(pointer),
+            Self::Text(template) => template.arguments().for_each(add),
+            Self::Array(items) => {
+                for (i, item) in items.iter().enumerate() {
+                    item.reads(&format!("{at}/{i}"), all);
+                }
+            }
+            Self::Object(members) => {
+                for (key, value) in members {
+                    value.reads(&spec::below(at, key), all);
+                }
+            }
         }
     }
 }

@@ -8,6 +8,7 @@ use crate::{
     call::misconfigured,
     secrets::Secrets,
     template::{Piece, Pointer, Template, Unset, Variable},
+    text,
 };
 use callgate_contract::{ErrorKind, Executed, Failure};
 
@@ -126,15 +127,17 @@ impl Unfilled {
     }
 
     pub(crate) fn failure(&self) -> Failure {
+        // It may quote an argument, and those have no bounds.
+        let words = text::ends(&text::clean(&self.to_string()), text::QUOTED);
         match self {
-            Self::Unset { .. } | Self::Url { .. } => misconfigured(self.to_string()),
+            Self::Unset { .. } | Self::Url { .. } => misconfigured(words),
             Self::Missing { .. } | Self::EmptySegment | Self::Header { .. } => {
-                Failure::new(ErrorKind::ToolError, self.to_string())
+                Failure::new(ErrorKind::ToolError, words)
                     .executed(Executed::No)
                     .hint("Give a value and call again.")
             }
             Self::Climbs { .. } | Self::Host { .. } | Self::Denied(_) => {
-                Failure::new(ErrorKind::PolicyDenied, self.to_string())
+                Failure::new(ErrorKind::PolicyDenied, words)
             }
         }
     }

@@ -69,7 +69,7 @@ pub use spec::{Auth, DEFAULT_MAX_BYTES, HttpBackendSpec, HttpSpec};
 pub(crate) use url::encode;
 
 use crate::{
-    Backend, Env, Invocation, InvokeFuture, Invoked,
+    Backend, Env, Invocation, InvokeFuture, Invoked, Reads,
     call::{Call, Interrupted, misconfigured, within},
     guard::{Allowed, Denied, Policy, Resolver},
     http::{
@@ -138,7 +138,7 @@ impl Http {
         let body = match response::read(response, self.plan.max_bytes).await {
             Ok(body) => body,
             Err(response::Unread::TooLarge) => {
-                return (Err(response::too_large(self.plan.max_bytes)), None);
+                return (Err(response::too_large(self.plan.max_bytes, safe)), None);
             }
             Err(response::Unread::Lost(error)) => return stopped(Stop::Lost(error)),
         };
@@ -171,6 +171,10 @@ impl Http {
 impl Backend for Http {
     fn invoke(&self, invocation: Invocation) -> InvokeFuture<'_> {
         Box::pin(async move { self.run(Call::from(&invocation)).await })
+    }
+
+    fn reads(&self) -> Vec<Reads> {
+        spec::reads(&self.plan)
     }
 }
 

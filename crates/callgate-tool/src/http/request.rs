@@ -58,7 +58,9 @@ impl Request {
         let mut headers = Vec::new();
         for (name, template) in &plan.headers {
             if let Some(text) = fill.text(template, str::to_owned)? {
-                headers.push(Header::new(name.clone(), &text)?);
+                let name = HeaderName::try_from(name)
+                    .map_err(|_| Unfilled::Header { name: name.clone() })?;
+                headers.push(Header::new(name, &text)?);
             }
         }
         if let Some(auth) = &plan.auth {

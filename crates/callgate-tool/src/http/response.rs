@@ -84,8 +84,9 @@ pub(crate) async fn read(mut response: Response, limit: usize) -> Result<Vec<u8>
     Ok(body)
 }
 
-pub(crate) fn too_large(limit: usize) -> Failure {
+pub(crate) fn too_large(limit: usize, safe: bool) -> Failure {
     Failure::new(ErrorKind::ToolError, format!("the server's answer is larger than {limit} bytes"))
+        .retryable(safe)
         .hint("Ask for less: a narrower filter, a smaller page.")
 }
 

@@ -8,10 +8,10 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::{
-    Backend,
+    Backend, Reads,
     guard::Allowed,
     http::{Http, body::Body},
-    registry::{BackendError, Build, Kind, Problem, known_fields_of},
+    registry::{BackendError, Build, Kind, Problem, known_fields_of, pointer_to},
     template::{Piece, Template},
 };
 
@@ -89,7 +89,8 @@ pub(crate) struct Plan {
     pub(crate) method: Method,
     pub(crate) url: Template,
     pub(crate) query: Vec<(String, Vec<Template>)>,
-    pub(crate) headers: Vec<(HeaderName, Template)>,
+    /// By the name as the contract writes it.
+    pub(crate) headers: Vec<(String, Template)>,
     pub(crate) body: Option<Body>,
     pub(crate) auth: Option<AuthPlan>,
     pub(crate) allow: Vec<Allowed>,
@@ -165,6 +166,37 @@ impl Plan {
     }
 }
 
+/// Every placeholder of a plan, with its place in the backend object.
+pub(super) fn reads(plan: &Plan) -> Vec<Reads> {
+    let mut all = Vec::new();
+    let mut add = |at: &str, template: &Template| {
+        all.extend(
+            template
+                .arguments()
+                .map(|pointer| Reads { at: format!("/http{at}"), argument: pointer.to_string() }),
+        );
+    };
+    add("/url", &plan.url);
+    for (key, values) in &plan.query {
+        values.iter().for_each(|value| add(&below("/query", key), value));
+    }
+    for (name, value) in &plan.headers {
+        add(&below("/headers", name), value);
+    }
+    match &plan.auth {
+        None => {}
+        Some(AuthPlan::Bearer(token)) => add("/auth/bearer", token),
+        Some(AuthPlan::Basic(username, password)) => {
+            add("/auth/basic/username", username);
+            add("/auth/basic/password", password);
+        }
+    }
+    if let Some(body) = &plan.body {
+        all.extend(body.reads("/http/body"));
+    }
+    all
+}
+
 fn method(name: Option<&str>) -> Result<Method, BackendError> {
     match name.unwrap_or("GET").to_ascii_uppercase().as_str() {
         "GET" => Ok(Method::GET),
@@ -180,7 +212,7 @@ fn method(name: Option<&str>) -> Result<Method, BackendError> {
 }
 
 pub(super) fn below(parent: &str, key: &str) -> String {
-    format!("{parent}/{}", key.replace('~', "~0").replace('/', "~1"))
+    format!("{parent}{}", pointer_to(key))
 }
 
 /// One value, or several for a parameter that is repeated.
@@ -212,7 +244,7 @@ const RESERVED: [&str; 8] = [
     "upgrade",
 ];
 
-fn header(key: &str, value: &Value) -> Result<(HeaderName, Template), BackendError> {
+fn header(key: &str, value: &Value) -> Result<(String, Template), BackendError> {
     let pointer = below("/headers", key);
     let name = HeaderName::try_from(key).map_err(|_| {
         BackendError::invalid(pointer.clone(), Problem::HeaderName { name: key.to_owned() })
@@ -226,5 +258,5 @@ fn header(key: &str, value: &Value) -> Result<(HeaderName, Template), BackendErr
         Value::Number(_) | Value::Bool(_) => value.to_string(),
         _ => return Err(BackendError::invalid(pointer, Problem::QueryValue)),
     };
-    Ok((name, Template::parse(&text).map_err(BackendError::template(pointer))?))
+    Ok((key.to_owned(), Template::parse(&text).map_err(BackendError::template(pointer))?))
 }

@@ -1,0 +1,173 @@
+//! What can be wrong with a `backend` object, in words for whoever wrote it.
+
+use thiserror::Error;
+
+use crate::template::TemplateError;
+
+/// A `backend` object that describes no backend.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum BackendError {
+    /// Empty, or none of its members is a kind.
+    #[error("a backend is one of {}{}", list(kinds), did_you_mean(suggestion.as_deref()))]
+    NoKind {
+        /// The member that stands for the kind, if any stands there.
+        found: Option<String>,
+        /// The kinds there are.
+        kinds: Vec<&'static str>,
+        /// The nearest kind.
+        suggestion: Option<String>,
+    },
+    /// More than one kind.
+    #[error("a backend has exactly one kind, not {}", list(kinds))]
+    SeveralKinds {
+        /// Those found.
+        kinds: Vec<&'static str>,
+    },
+    /// A member that the kind does not have.
+    #[error("`{field}` is no member of a {kind} backend{}; it has {}", did_you_mean(suggestion.as_deref()), list(known))]
+    UnknownField {
+        /// Where it stands in the backend object.
+        pointer: String,
+        /// The kind.
+        kind: &'static str,
+        /// The member.
+        field: String,
+        /// The nearest one.
+        suggestion: Option<String>,
+        /// Those there are.
+        known: Vec<String>,
+    },
+    /// A value of the wrong form.
+    #[error("{source}")]
+    Shape {
+        /// Where it stands in the backend object.
+        pointer: String,
+        /// What is wrong.
+        source: serde_json::Error,
+    },
+    /// A text with a mistaken placeholder.
+    #[error("{source}")]
+    Template {
+        /// Where it stands in the backend object.
+        pointer: String,
+        /// What is wrong.
+        source: TemplateError,
+    },
+    /// A value that can be read, but cannot work.
+    #[error("{problem}")]
+    Invalid {
+        /// Where it stands in the backend object.
+        pointer: String,
+        /// What is wrong.
+        problem: Problem,
+    },
+    /// No function of that name was registered.
+    #[error("the program registered no function `{name}`{}", did_you_mean(suggestion.as_deref()))]
+    NoFunction {
+        /// The name.
+        name: String,
+        /// The nearest one registered.
+        suggestion: Option<String>,
+    },
+}
+
+/// What is wrong with a value that can be read.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum Problem {
+    /// Something else where an object is meant.
+    #[error("expected an object")]
+    NotAnObject,
+    /// `"command": []`.
+    #[error("a command needs a program: [\"python3\", \"weather.py\"]")]
+    EmptyCommand,
+    /// An environment variable's name that no system takes.
+    #[error("`{name}` cannot be the name of an environment variable")]
+    VariableName {
+        /// The name.
+        name: String,
+    },
+    /// Not a method that tools use.
+    #[error("`{method}` is no method: GET, HEAD, POST, PUT, PATCH or DELETE")]
+    Method {
+        /// What stands there.
+        method: String,
+    },
+    /// A body on a method that has none.
+    #[error("{method} requests have no body; use POST, PUT or PATCH, or put it in `query`")]
+    BodyOnGet {
+        /// The method.
+        method: String,
+    },
+    /// A header that is not the contract's to set.
+    #[error("the header `{name}` is set by the HTTP client itself")]
+    ReservedHeader {
+        /// Its name.
+        name: String,
+    },
+    /// Not a header's name.
+    #[error("`{name}` cannot be the name of a header")]
+    HeaderName {
+        /// What stands there.
+        name: String,
+    },
+    /// A query value that is not text, number, boolean or a list of them.
+    #[error("a query parameter is a text, a number, a boolean or a list of them")]
+    QueryValue,
+    /// A URL whose scheme is neither http nor https.
+    #[error("`{url}` does not begin with http://, https:// or a variable such as ${{BASE_URL}}")]
+    Url {
+        /// What stands there.
+        url: String,
+    },
+}
+
+impl BackendError {
+    /// Where the mistake is: a JSON Pointer (RFC 6901) into the backend object.
+    pub fn pointer(&self) -> String {
+        match self {
+            Self::NoKind { found: Some(found), .. } => pointer_to(found),
+            Self::NoKind { .. } | Self::SeveralKinds { .. } => String::new(),
+            Self::NoFunction { .. } => "/function".to_owned(),
+            Self::UnknownField { pointer, .. }
+            | Self::Shape { pointer, .. }
+            | Self::Template { pointer, .. }
+            | Self::Invalid { pointer, .. } => pointer.clone(),
+        }
+    }
+
+    pub(crate) fn invalid(pointer: impl Into<String>, problem: Problem) -> Self {
+        Self::Invalid { pointer: pointer.into(), problem }
+    }
+
+    pub(crate) fn template(pointer: impl Into<String>) -> impl FnOnce(TemplateError) -> Self {
+        let pointer = pointer.into();
+        |source| Self::Template { pointer, source }
+    }
+
+    /// The same mistake, one level further down.
+    pub(crate) fn below(mut self, parent: &str) -> Self {
+        match &mut self {
+            Self::UnknownField { pointer, .. }
+            | Self::Shape { pointer, .. }
+            | Self::Template { pointer, .. }
+            | Self::Invalid { pointer, .. } => pointer.insert_str(0, parent),
+            Self::NoKind { .. } | Self::SeveralKinds { .. } | Self::NoFunction { .. } => {}
+        }
+        self
+    }
+}
+
+fn list<S: AsRef<str>>(names: &[S]) -> String {
+    names.iter().map(|n| format!("`{}`", n.as_ref())).collect::<Vec<_>>().join(", ")
+}
+
+fn did_you_mean(suggestion: Option<&str>) -> String {
+    suggestion.map(|s| format!("; did you mean `{s}`?")).unwrap_or_default()
+}
+
+/// One step of a JSON Pointer.
+pub(crate) fn pointer_to(key: &str) -> String {
+    format!("/{}", key.replace('~', "~0").replace('/', "~1"))
+}
