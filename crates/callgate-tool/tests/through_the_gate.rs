@@ -45,6 +45,37 @@ async fn call(backends: &Backends, backend: &serde_json::Value, raw: &str) -> In
     backend.invoke(invocation).await
 }
 
+/// Every placeholder of the example's contracts names a property of its input schema.
+#[test]
+fn placeholders_of_the_example() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/support/tools");
+    let mut checked = 0;
+    for entry in std::fs::read_dir(&folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_none_or(|extension| extension != "json") {
+            continue;
+        }
+        let name = path.to_str().unwrap();
+        let text = std::fs::read_to_string(&path).unwrap();
+        let catalog = Catalog::load([(name, text.as_str())]).unwrap_or_default();
+        for tool in catalog.tools() {
+            let env: Env = Arc::new(|_| None);
+            let backend = Backends::builtin().build(&tool.backend, &folder, env).unwrap();
+            for reads in backend.reads() {
+                let property = reads.argument.trim_start_matches('/');
+                assert!(
+                    tool.input.value()["properties"].get(property).is_some(),
+                    "{name}: {} names no argument: {}",
+                    reads.at,
+                    reads.argument
+                );
+                checked += 1;
+            }
+        }
+    }
+    assert!(checked > 0);
+}
+
 const RAW: &str = r#"{"id": 1234567890123456789, "price": 1.10}"#;
 
 #[tokio::test]

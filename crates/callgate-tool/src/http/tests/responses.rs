@@ -184,8 +184,16 @@ async fn slow_servers_end_with_the_time_and_the_run() {
         for (method, retryable) in [("GET", true), ("POST", false)] {
             let slow = tool(json!({ "method": method, "url": server.url(path) }));
             let cancel = CancellationToken::new();
-            let failure =
-                call_with(&slow, "{}", Duration::from_secs(1), &cancel).await.result.unwrap_err();
+            // However slow the machine: until the request was on its way.
+            let mut timeout = Duration::from_millis(250);
+            let failure = loop {
+                let before = server.requests().len();
+                let invoked = call_with(&slow, "{}", timeout, &cancel).await;
+                if server.requests().len() > before {
+                    break invoked.result.unwrap_err();
+                }
+                timeout *= 2;
+            };
             assert_eq!((failure.kind, failure.executed), (ErrorKind::Timeout, Executed::Unknown));
             assert_eq!(failure.retryable, retryable);
 
