@@ -1,0 +1,287 @@
+//! Agents built in code.
+
+use std::{fmt, sync::Arc};
+
+use callgate_contract::{Catalog, Mistake, Mode, Tool, schema::Schema};
+use callgate_engine::{ApproveAll, Approver, AskWith, Engine, Journal, Word};
+use callgate_machine::{Agent as Spec, Question, event::AnswerSchema};
+use callgate_model::Model;
+use callgate_tool::Backend;
+use schemars::JsonSchema;
+use serde_json::Value;
+
+use crate::{
+    Error, FunctionTool, IntoTool, Run,
+    model::{IntoModel, ModelError},
+};
+
+/// An agent: a model with tools, bounds and somebody to ask. Cheap to clone.
+#[derive(Clone)]
+pub struct Agent {
+    parts: Arc<Parts>,
+}
+
+pub(crate) struct Parts {
+    pub spec: Spec,
+    pub model: Arc<dyn Model>,
+    pub catalog: Catalog,
+    pub backends: Vec<(Arc<str>, Arc<dyn Backend>)>,
+    pub approver: Option<Arc<dyn Approver>>,
+    pub journal: Option<Arc<dyn Journal>>,
+    pub answer: Option<AnswerSchema>,
+    pub stream: bool,
+}
+
+impl fmt::Debug for Agent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Agent")
+            .field("name", &self.parts.spec.name)
+            .field("model", &self.parts.model.id())
+            .field("tools", &self.parts.catalog.names())
+            .finish_non_exhaustive()
+    }
+}
+
+impl Agent {
+    /// Begins an agent.
+    pub fn builder() -> AgentBuilder {
+        AgentBuilder::default()
+    }
+
+    /// A run towards a goal: await it for its answer.
+    pub fn run(&self, goal: impl Into<String>) -> Run {
+        Run::new(self.clone(), goal.into())
+    }
+
+    /// The engine behind the agent, for a program that drives sessions itself.
+    pub fn engine(&self) -> Arc<Engine> {
+        self.engine_with(None)
+    }
+
+    /// The agent's specification.
+    pub fn spec(&self) -> &Spec {
+        &self.parts.spec
+    }
+
+    /// The agent's tools.
+    pub fn catalog(&self) -> &Catalog {
+        &self.parts.catalog
+    }
+
+    pub(crate) fn engine_with(&self, answer: Option<AnswerSchema>) -> Arc<Engine> {
+        let parts = &self.parts;
+        let mut engine =
+            Engine::new(parts.spec.clone(), parts.model.clone(), parts.catalog.clone())
+                .answer(answer.or_else(|| parts.answer.clone()))
+                .stream(parts.stream);
+        for (tool, backend) in &parts.backends {
+            engine = engine.backend(tool, backend.clone());
+        }
+        if let Some(approver) = &parts.approver {
+            engine = engine.approver(approver.clone());
+        }
+        if let Some(journal) = &parts.journal {
+            engine = engine.journal(journal.clone());
+        }
+        Arc::new(engine)
+    }
+}
+
+/// An agent being put together.
+#[derive(Default)]
+pub struct AgentBuilder {
+    spec: Spec,
+    model: Option<Result<Arc<dyn Model>, ModelError>>,
+    functions: Vec<FunctionTool>,
+    tools: Vec<(Tool, Arc<dyn Backend>)>,
+    approver: Option<Arc<dyn Approver>>,
+    journal: Option<Arc<dyn Journal>>,
+    answer: Option<AnswerSchema>,
+    no_stream: bool,
+}
+
+impl AgentBuilder {
+    /// Begins with a specification, such as the one of an `agent.json`.
+    #[must_use]
+    pub fn spec(mut self, spec: Spec) -> Self {
+        self.spec = spec;
+        self
+    }
+
+    /// The agent's name.
+    #[must_use]
+    pub fn name(mut self, name: impl Into<String>) -> Self {
+        self.spec.name = name.into();
+        self
+    }
+
+    /// The model: `"provider:model"`, or one made elsewhere.
+    #[must_use]
+    pub fn model(mut self, model: impl IntoModel) -> Self {
+        self.model = Some(model.into_model());
+        self
+    }
+
+    /// System instructions.
+    #[must_use]
+    pub fn instructions(mut self, instructions: impl Into<String>) -> Self {
+        self.spec.instructions = Some(instructions.into());
+        self
+    }
+
+    /// A tool: the name of a function with [`#[tool]`](macro@crate::tool).
+    #[must_use]
+    pub fn tool(mut self, tool: impl IntoTool) -> Self {
+        self.functions.push(tool.into_tool());
+        self
+    }
+
+    /// A tool of a contract and a backend.
+    #[must_use]
+    pub fn contract(mut self, tool: Tool, backend: Arc<dyn Backend>) -> Self {
+        self.tools.push((tool, backend));
+        self
+    }
+
+    /// The most model replies that may call tools. Default: 8.
+    #[must_use]
+    pub fn max_steps(mut self, steps: u32) -> Self {
+        self.spec.r#loop.max_steps = steps.max(1);
+        self
+    }
+
+    /// The most tokens, input and output together.
+    #[must_use]
+    pub fn max_tokens(mut self, tokens: u64) -> Self {
+        self.spec.budget.tokens = Some(tokens);
+        self
+    }
+
+    /// How much the gates mend by themselves. Default: lenient.
+    #[must_use]
+    pub fn mode(mut self, mode: Mode) -> Self {
+        self.spec.mode = mode;
+        self
+    }
+
+    /// Structured Output: every run's answer has this type.
+    #[must_use]
+    pub fn answer<T: JsonSchema>(mut self) -> Self {
+        self.answer = Some(answer_of::<T>());
+        self
+    }
+
+    /// Structured Output by a schema.
+    #[must_use]
+    pub fn answer_schema(mut self, answer: Option<AnswerSchema>) -> Self {
+        self.answer = answer;
+        self
+    }
+
+    /// Asks before a call of tier `approve` runs. Default: every such call is refused.
+    #[must_use]
+    pub fn on_approval<F, Fut>(self, ask: F) -> Self
+    where
+        F: Fn(Question) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Word> + Send + 'static,
+    {
+        self.approver(Arc::new(AskWith(ask)))
+    }
+
+    /// Lets every call of tier `approve` run.
+    #[must_use]
+    pub fn approve_all(self) -> Self {
+        self.approver(Arc::new(ApproveAll))
+    }
+
+    /// Whoever is asked.
+    #[must_use]
+    pub fn approver(mut self, approver: Arc<dyn Approver>) -> Self {
+        self.approver = Some(approver);
+        self
+    }
+
+    /// Where events are kept. Default: in memory.
+    #[must_use]
+    pub fn journal(mut self, journal: Arc<dyn Journal>) -> Self {
+        self.journal = Some(journal);
+        self
+    }
+
+    /// Whether replies are streamed when somebody watches. Default: yes.
+    #[must_use]
+    pub fn stream(mut self, stream: bool) -> Self {
+        self.no_stream = !stream;
+        self
+    }
+
+    /// The agent.
+    ///
+    /// # Errors
+    /// No model, or contracts with mistakes: all of them.
+    pub fn build(self) -> Result<Agent, Error> {
+        let mut mistakes: Vec<Mistake> = Vec::new();
+        let mut catalog = Catalog::default();
+        let mut backends = Vec::new();
+        let compiled = self.functions.into_iter().filter_map(|f| match f.compile() {
+            Ok(pair) => Some(pair),
+            Err(found) => {
+                mistakes.extend(found);
+                None
+            }
+        });
+        let all: Vec<(Tool, Arc<dyn Backend>)> = compiled.chain(self.tools).collect();
+        for (tool, backend) in all {
+            if let Some(first) = catalog.get(&tool.name) {
+                mistakes.push(Mistake {
+                    file: tool.source.to_string(),
+                    line: 1,
+                    column: 1,
+                    pointer: "/name".to_owned(),
+                    message: format!("the name {:?} is taken by {}", tool.name, first.source),
+                    hint: Some("Give one of them another name.".to_owned()),
+                });
+                continue;
+            }
+            backends.push((tool.name.clone(), backend));
+            catalog.insert(tool);
+        }
+        if let Some(answer) = &self.answer {
+            if let Err(faults) = Schema::compile(answer.schema.clone()) {
+                mistakes.extend(faults.into_iter().map(|fault| Mistake {
+                    file: "answer schema".to_owned(),
+                    line: 1,
+                    column: 1,
+                    pointer: fault.pointer,
+                    message: fault.message,
+                    hint: fault.hint,
+                }));
+            }
+        }
+        if !mistakes.is_empty() {
+            return Err(Error::Contracts(mistakes));
+        }
+        let model = self.model.ok_or(Error::NoModel)??;
+        let parts = Parts {
+            spec: self.spec,
+            model,
+            catalog,
+            backends,
+            approver: self.approver,
+            journal: self.journal,
+            answer: self.answer,
+            stream: !self.no_stream,
+        };
+        Ok(Agent { parts: Arc::new(parts) })
+    }
+}
+
+/// The answer schema of a type.
+pub(crate) fn answer_of<T: JsonSchema>() -> AnswerSchema {
+    let generator = schemars::generate::SchemaSettings::draft2020_12().into_generator();
+    let mut schema = generator.into_root_schema_for::<T>().to_value();
+    if let Value::Object(members) = &mut schema {
+        members.remove("$schema");
+    }
+    AnswerSchema { schema, tool: None }
+}
