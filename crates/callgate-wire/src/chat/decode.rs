@@ -4,6 +4,7 @@ use super::{
     CODEC, failure,
     finish::{Asked, Parts},
     ids,
+    think::{Piece, Think},
     wire::{Body, Content, Function, Message, string, text},
 };
 use crate::{Opaque, ProviderError, ProviderErrorKind, Reply, Request, Retry, ToolCall};
@@ -46,7 +47,13 @@ pub(super) fn reply(
 fn take(message: &Message<'_>, parts: &mut Parts) {
     if let Some(content) = message.content {
         if let Some(text) = text(content) {
-            parts.text.push_str(&text);
+            let mut think = Think::default();
+            let mut take = |piece: Piece<'_>| match piece {
+                Piece::Reasoning(text) => parts.reasoning.push_str(text),
+                Piece::Text(text) => parts.text.push_str(text),
+            };
+            think.push(&text, &mut take);
+            think.finish(&mut take);
         } else {
             let list = Content::from_list(content);
             parts.text.push_str(&list.text);

@@ -9,6 +9,7 @@
 //! - `wire`: the response's JSON, borrowed from the bytes that came;
 //! - `decode`: a whole response; `stream`: a streamed one;
 //! - `assemble`: fragments to calls, by one rule for all servers;
+//! - `think`: reasoning that was left in the text;
 //! - `ids`: call ids that were not given, or are not taken;
 //! - `finish`: what both have in common at the end, from ids to the reason why it ended;
 //! - `failure`: error bodies to [`ProviderError`].
@@ -43,6 +44,7 @@ mod finish;
 mod ids;
 mod profile;
 mod stream;
+mod think;
 mod wire;
 
 #[cfg(test)]

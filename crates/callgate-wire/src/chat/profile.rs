@@ -34,6 +34,8 @@ pub struct Profile {
     pub tool_message_name: bool,
     /// Which call ids the server takes.
     pub ids: CallIds,
+    /// Models, by how their names begin, that take tools only with `reasoning_effort: "none"`.
+    pub effort_none: &'static [&'static str],
 }
 
 /// See [`Profile::cap`].
@@ -148,6 +150,8 @@ impl Profile {
             reasoning: ReasoningEcho::Omit,
             tool_message_name: false,
             ids: CallIds::Max40,
+            // By public reports; their reasoning with tools is for the Responses API.
+            effort_none: &["gpt-5.6", "gpt-6-sol", "gpt-6-luna"],
         }
     }
 
@@ -168,6 +172,7 @@ impl Profile {
             reasoning: ReasoningEcho::Omit,
             tool_message_name: false,
             ids: CallIds::Any,
+            effort_none: &[],
         }
     }
 

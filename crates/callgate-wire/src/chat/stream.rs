@@ -8,6 +8,7 @@ use super::{
     assemble::{Assembly, Fragment},
     failure,
     finish::{Asked, Parts},
+    think::{Piece, Think},
     wire::{Body, Choice, Content, Function, Message, string, text},
 };
 use crate::{
@@ -23,6 +24,7 @@ pub(super) struct Stream {
 struct State {
     asked: Asked,
     parts: Parts,
+    think: Think,
     calls: Assembly,
     /// A call by the predecessor of `tool_calls`; counts only where there are none of those.
     legacy: Assembly,
@@ -38,6 +40,7 @@ impl Stream {
             state: State {
                 asked: Asked::new(request),
                 parts: Parts::default(),
+                think: Think::default(),
                 calls: Assembly::default(),
                 legacy: Assembly::default(),
                 done: false,
@@ -168,10 +171,8 @@ impl State {
     }
 
     fn text(&mut self, text: &str, out: &mut Vec<Delta>) {
-        if !text.is_empty() {
-            self.parts.text.push_str(text);
-            out.push(Delta::Text(text.to_owned()));
-        }
+        let parts = &mut self.parts;
+        self.think.push(text, |piece| parts.take_piece(&piece, out));
     }
 
     fn refusal(&mut self, text: &str, out: &mut Vec<Delta>) {
@@ -203,8 +204,25 @@ impl State {
         if calls.is_empty() {
             calls = std::mem::take(&mut self.legacy);
         }
+        let parts = &mut self.parts;
+        self.think.finish(|piece| parts.take_piece(&piece, out));
         calls.announce(true, out);
         std::mem::take(&mut self.parts).reply(&self.asked, calls.finish())
+    }
+}
+
+impl Parts {
+    fn take_piece(&mut self, piece: &Piece<'_>, out: &mut Vec<Delta>) {
+        match *piece {
+            Piece::Reasoning(text) => {
+                self.reasoning.push_str(text);
+                out.push(Delta::Reasoning(text.to_owned()));
+            }
+            Piece::Text(text) => {
+                self.text.push_str(text);
+                out.push(Delta::Text(text.to_owned()));
+            }
+        }
     }
 }
 

@@ -43,6 +43,8 @@ struct Body<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     max_completion_tokens: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    reasoning_effort: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     temperature: Option<f64>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     stream: bool,
@@ -69,6 +71,7 @@ impl<'a> Body<'a> {
         let seen = matches!(format, Some(ResponseFormat::JsonSchema { .. }))
             && profile.answer == AnswerMode::Schema;
         let told = request.answer.as_ref().filter(|_| !seen);
+        let names = |models: &[&str]| models.iter().any(|name| request.model.starts_with(name));
         let cap = |field| request.max_output_tokens.filter(|_| profile.cap == field);
         Self {
             model: &request.model,
@@ -82,6 +85,7 @@ impl<'a> Body<'a> {
             response_format: format,
             max_tokens: cap(CapField::MaxTokens),
             max_completion_tokens: cap(CapField::MaxCompletionTokens),
+            reasoning_effort: (with_tools && names(profile.effort_none)).then_some("none"),
             temperature: request.temperature,
             stream,
             stream_options: (stream && profile.stream_usage)

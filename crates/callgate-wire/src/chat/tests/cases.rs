@@ -164,3 +164,101 @@ fn a_stream_that_ends_early_gives_no_calls() {
         }
     }
 }
+
+mod any_input {
+    use proptest::prelude::*;
+
+    use super::run;
+    use crate::{Codec, Request, chat::Chat};
+
+    /// Pieces of which streams are made, and with which they are spoiled.
+    const PIECES: &[&str] = &[
+        "data: ",
+        "{\"choices\":[{\"delta\":",
+        "{\"tool_calls\":[{",
+        "\"index\":0,",
+        "\"index\":1,",
+        "\"id\":\"a\",",
+        "\"id\":\"b\",",
+        "\"function\":{\"name\":\"f\",\"arguments\":\"{}\"}",
+        "}]}",
+        "\"function\":{\"arguments\":\"{\\\"x\\\":\"}",
+        "{\"content\":\"<think>\"}",
+        "{\"content\":\"é\"}",
+        ",\"finish_reason\":\"stop\"",
+        "}]}",
+        "\n\n",
+        "\r\n\r",
+        "[DONE]",
+        "{\"error\":{\"code\":500}}",
+        "null",
+        "<",
+    ];
+
+    fn fragments() -> impl Strategy<Value = String> {
+        let fragment = (
+            prop::option::of(0..3u8),
+            prop::option::of(prop::sample::select(vec!["", "a", "b", "c"])),
+            prop::option::of(prop::sample::select(vec!["", "f", "g", "fg"])),
+            prop::option::of(prop::sample::select(vec![
+                "",
+                "{",
+                "{}",
+                "{\\\"x\\\":1}",
+                ":1}",
+                "1",
+                "null",
+            ])),
+        );
+        prop::collection::vec(fragment, 0..8).prop_map(|fragments| {
+            let mut out = String::new();
+            for (index, id, name, arguments) in fragments {
+                let index = index.map_or("null".to_owned(), |index| index.to_string());
+                let quoted = |text: Option<&str>| {
+                    text.map_or("null".to_owned(), |text| format!("\"{text}\""))
+                };
+                out += &format!(
+                    "data: {{\"choices\":[{{\"delta\":{{\"tool_calls\":[{{\"index\":{index},\"id\":{},\"function\":{{\"name\":{},\"arguments\":{}}}}}]}}}}]}}\n\n",
+                    quoted(id), quoted(name), quoted(arguments),
+                );
+            }
+            out + "data: [DONE]\n\n"
+        })
+    }
+
+    proptest! {
+        /// No panic, and law 6, whatever comes.
+        #[test]
+        fn pieces(pieces in prop::collection::vec(prop::sample::select(PIECES.to_vec()), 0..40), cut in 0usize..400) {
+            let stream = pieces.concat().into_bytes();
+            let (head, tail) = stream.split_at(cut.min(stream.len()));
+            prop_assert_eq!(run(&[&stream], Some(1)), run(&[head, tail], Some(1)));
+            let _ = Chat::openai().decode(&Request::default(), 200, None, &stream);
+            let _ = Chat::openai().decode(&Request::default(), 500, Some(1), &stream);
+        }
+
+        #[test]
+        fn bytes(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+            let _ = run(&[&bytes], None);
+            let _ = Chat::openai().decode(&Request::default(), 200, None, &bytes);
+            let _ = Chat::openai().decode(&Request::default(), 500, None, &bytes);
+        }
+
+        /// Whatever fragments come, each call has an id of its own and a name, and was told of.
+        #[test]
+        fn calls_are_whole(stream in fragments()) {
+            let (deltas, result) = run(&[stream.as_bytes()], None);
+            if let Ok(reply) = result {
+                let mut ids: Vec<_> = reply.calls().map(|call| call.id.clone()).collect();
+                let count = ids.len();
+                ids.sort();
+                ids.dedup();
+                prop_assert_eq!(ids.len(), count);
+                prop_assert_eq!(deltas.len(), count);
+                for call in reply.calls() {
+                    prop_assert!(!call.id.is_empty() && !call.name.is_empty());
+                }
+            }
+        }
+    }
+}

@@ -35,6 +35,11 @@ fn messages() {
             &["reasoning hm"],
         ),
         (r#"{"content":null,"refusal":"no"}"#, r#""stop""#, &["text no", "Refusal"]),
+        (
+            r#"{"content":"<think>hm</think>\n\n{\"a\":1}"}"#,
+            r#""stop""#,
+            &["reasoning hm", r#"text {"a":1}"#],
+        ),
         // An empty end is an end.
         (r#"{"content":null}"#, r#""stop""#, &[]),
         ("null", r#""stop""#, &[]),

@@ -221,6 +221,20 @@ fn a_tool() {
 }
 
 #[test]
+fn models_that_take_tools_only_without_reasoning() {
+    for (profile, model, names, effort) in [
+        (Profile::openai(), "gpt-5.6-terra", &["f"][..], Some("none")),
+        (Profile::openai(), "gpt-5.6-terra", &[], None),
+        (Profile::openai(), "gpt-5.4", &["f"], None),
+        (Profile::compatible(), "gpt-5.6-terra", &["f"], None),
+    ] {
+        let request = Request { model: model.into(), ..offering(names, ToolChoice::Auto) };
+        let body = body(profile, &request);
+        assert_eq!(body.get("reasoning_effort").map(|effort| effort.as_str().unwrap()), effort);
+    }
+}
+
+#[test]
 fn without_tools_nothing_is_said_about_them() {
     for choice in [ToolChoice::Some, ToolChoice::None, ToolChoice::One("f".into())] {
         let request = Request { parallel_tool_calls: Some(true), ..offering(&[], choice) };

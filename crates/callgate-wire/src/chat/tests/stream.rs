@@ -33,6 +33,10 @@ pub(super) const RECORDED: &[(&str, &str)] = &[
         "\u{feff}data: {\"choices\":[\rdata: {\"delta\":{\"content\":\"a\"},\rdata: \"finish_reason\":\"stop\"}]}",
     ),
     (
+        "reasoning left in the text",
+        "data: {\"choices\":[{\"delta\":{\"content\":\"<thi\"}}]}\n\ndata: {\"choices\":[{\"delta\":{\"content\":\"nk>hm</think>\\n\\na\"},\"finish_reason\":\"stop\"}]}\n\n",
+    ),
+    (
         "an event that breaks off",
         "data: {\"choices\":[{\"delta\":{\"content\":\"a\"},\"finish_reason\":\"st",
     ),
@@ -271,6 +275,7 @@ fn text_reasoning_and_usage() {
             "text Yes.",
         ],
         &["text a"],
+        &["reasoning hm", "text a"],
     ];
     for ((what, stream), expected) in RECORDED.iter().zip(expected) {
         assert_eq!(sketch(&assemble([stream.as_bytes()], None).unwrap()), *expected, "{what}");
@@ -393,8 +398,8 @@ fn failures() {
     for (stream, kind, retry) in [
         ("", ProviderErrorKind::StreamIncomplete, Retry::Backoff),
         (": ping\n\n", ProviderErrorKind::StreamIncomplete, Retry::Backoff),
-        (RECORDED[3].1, ProviderErrorKind::StreamIncomplete, Retry::Backoff),
-        (RECORDED[4].1, ProviderErrorKind::BadReply, Retry::Never),
+        (RECORDED[4].1, ProviderErrorKind::StreamIncomplete, Retry::Backoff),
+        (RECORDED[5].1, ProviderErrorKind::BadReply, Retry::Never),
         (
             "event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"rate_limit_error\",\"message\":\"slow\"}}\n\n",
             ProviderErrorKind::RateLimit,
