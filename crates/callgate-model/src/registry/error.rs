@@ -19,7 +19,7 @@ pub enum RegistryError {
         known: Vec<String>,
     },
     /// A provider that nobody knows.
-    #[error("unknown provider {name:?} in {spec:?}{}. Providers: {}. Another OpenAI-compatible server goes by compat:MODEL with its base URL", did_you_mean(suggestion.as_deref()), known.join(", "))]
+    #[error("unknown provider {name:?} in {spec:?}{} Providers: {}. Another OpenAI-compatible server goes by compat:MODEL with its base URL", did_you_mean(suggestion.as_deref()), known.join(", "))]
     UnknownProvider {
         /// What was given.
         spec: String,
@@ -31,12 +31,12 @@ pub enum RegistryError {
         known: Vec<String>,
     },
     /// A provider whose own API is not spoken yet.
-    #[error(
-        "{name} is not in this version yet. Its models can be reached through openrouter:{name}/MODEL (OPENROUTER_API_KEY) or another OpenAI-compatible gateway (compat:MODEL); {LOCAL_MODEL} needs no key at all"
-    )]
+    #[error("{name} is not in this version yet. Until then: {}an OpenAI-compatible gateway (compat:MODEL with its base URL), or {LOCAL_MODEL}, which needs no key", router.as_ref().map(|model| format!("{model} with OPENROUTER_API_KEY, ")).unwrap_or_default())]
     NotYet {
         /// The provider.
         name: String,
+        /// How the model is written at OpenRouter, where it is there.
+        router: Option<String>,
     },
     /// Nothing after the provider.
     #[error("{spec:?} names no model: write {example:?}, for example")]
@@ -55,7 +55,7 @@ pub enum RegistryError {
         vars: Vec<String>,
     },
     /// A provider without a place of its own, and none is set.
-    #[error("{provider} needs a base URL: give one, or set {}", vars.join(" or "))]
+    #[error("{provider} stands for any OpenAI-compatible server and needs its base URL: give one, or set {}", vars.join(" or "))]
     NoBaseUrl {
         /// The provider.
         provider: String,
@@ -84,5 +84,5 @@ pub enum RegistryError {
 }
 
 fn did_you_mean(suggestion: Option<&str>) -> String {
-    suggestion.map(|suggestion| format!(": did you mean {suggestion:?}?")).unwrap_or_default()
+    suggestion.map_or_else(|| ".".to_owned(), |meant| format!(": did you mean {meant:?}?"))
 }

@@ -148,9 +148,11 @@ impl Registry {
         if self.knows(name) {
             return if model.is_empty() { Err(no_model(spec, name)) } else { Ok((name, model)) };
         }
-        if let Some(name) = providers::NOT_YET.iter().find(|known| known.eq_ignore_ascii_case(name))
-        {
-            return Err(RegistryError::NotYet { name: (*name).to_owned() });
+        let not_yet = |(known, _): &&(&str, _)| name.eq_ignore_ascii_case(known);
+        if let Some((name, family)) = providers::NOT_YET.iter().find(not_yet) {
+            let model = if model.is_empty() { "MODEL" } else { model };
+            let router = family.map(|family| format!("openrouter:{family}/{model}"));
+            return Err(RegistryError::NotYet { name: (*name).to_owned(), router });
         }
         Err(RegistryError::UnknownProvider {
             spec: spec.to_owned(),
@@ -214,16 +216,19 @@ impl Registry {
         let own_place = chosen.is_none();
         let Some(base) = chosen.or_else(|| provider.base_url.map(str::to_owned)) else {
             let vars = owned(provider.base_url_vars);
-            return Err(RegistryError::NoBaseUrl { provider: provider.title.to_owned(), vars });
+            return Err(RegistryError::NoBaseUrl { provider: provider.name.to_owned(), vars });
         };
 
+        // The hint of a hosted provider speaks of being online; elsewhere it is a server's.
+        let elsewhere = provider.needs_key && !own_place;
+        let hint = if elsewhere { providers::ELSEWHERE } else { provider.hint };
         let from = |what: &str| {
             let from = what.to_owned();
             move |source: EndpointError| RegistryError::Endpoint { from, source }
         };
         let mut endpoint = Endpoint::new(&completed(provider, &base))
             .map_err(from(base_url_from.unwrap_or("base URL")))?
-            .hint(provider.hint);
+            .hint(hint);
         let key = self.first(provider.key_vars);
         let key_from = key.as_ref().map(|(var, _)| *var);
         match key {

@@ -34,6 +34,10 @@ pub struct Provider {
     pub(super) hint: &'static str,
 }
 
+/// The hint for a server of whoever set its base URL.
+pub(super) const ELSEWHERE: &str =
+    "Is the server up, and is the base URL right? It usually ends in /v1.";
+
 /// A hosted provider with a key of its own.
 const HOSTED: Provider = Provider {
     name: "",
@@ -78,7 +82,7 @@ pub const PROVIDERS: &[Provider] = &[
         base_url_vars: &["OPENAI_COMPATIBLE_BASE_URL", "OPENAI_BASE_URL", "OPENAI_API_BASE"],
         key_vars: &["OPENAI_COMPATIBLE_API_KEY", "OPENAI_API_KEY"],
         example: "my-model",
-        hint: "Is the server up, and is the base URL right? It usually ends in /v1.",
+        hint: ELSEWHERE,
         ..LOCAL
     },
     Provider {
@@ -235,19 +239,20 @@ pub const PROVIDERS: &[Provider] = &[
     },
 ];
 
-/// Providers whose own APIs are not spoken yet, by the names people give them.
-pub(super) const NOT_YET: &[&str] = &[
-    "anthropic",
-    "claude",
-    "gemini",
-    "google",
-    "google-gla",
-    "google-vertex",
-    "vertex",
-    "vertex_ai",
-    "azure",
-    "bedrock",
-    "cohere",
+/// Providers whose own APIs are not spoken yet, by the names people give them, each with the
+/// family of its models at OpenRouter.
+pub(super) const NOT_YET: &[(&str, Option<&str>)] = &[
+    ("anthropic", Some("anthropic")),
+    ("claude", Some("anthropic")),
+    ("gemini", Some("google")),
+    ("google", Some("google")),
+    ("google-gla", Some("google")),
+    ("google-vertex", Some("google")),
+    ("vertex", Some("google")),
+    ("vertex_ai", Some("google")),
+    ("cohere", Some("cohere")),
+    ("azure", None),
+    ("bedrock", None),
 ];
 
 /// By name or alias, however it is cased.

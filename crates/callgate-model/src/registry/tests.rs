@@ -118,7 +118,7 @@ fn what_is_wrong_and_what_to_do() {
             &[],
             "anthropic:claude-x",
             None,
-            &["anthropic is not in this version yet", "openrouter:anthropic/"],
+            &["anthropic is not in this version yet", "openrouter:anthropic/claude-x with"],
         ),
         (&[], "gemini/x", None, &["gemini is not in this version yet"]),
         (&[], "compat:x", None, &["needs a base URL", "OPENAI_BASE_URL"]),
