@@ -121,7 +121,7 @@ fn what_is_wrong_and_what_to_do() {
             &["anthropic is not in this version yet", "openrouter:anthropic/claude-x with"],
         ),
         (&[], "gemini/x", None, &["gemini is not in this version yet"]),
-        (&[], "compat:x", None, &["needs a base URL", "OPENAI_BASE_URL"]),
+        (&[], "compat:x", None, &["needs its base URL", "OPENAI_BASE_URL"]),
         (&[], "compat:x", Some("ftp://h"), &["base URL", "no http or https URL"]),
         (
             &[("OLLAMA_BASE_URL", "http://")],
