@@ -241,7 +241,7 @@ async fn programs_and_folders_start_at_the_contract() {
 
 /// A program with a child, both of which say where they are and never end by themselves.
 fn family(folder: &Path, ignores_term: bool) -> Command {
-    let trap = if ignores_term { "trap '' TERM; " } else { "" };
+    let trap = if ignores_term { "trap \"\" TERM; " } else { "" };
     let script = format!(
         "{trap}sh -c '{trap}echo $$ > grandchild; while :; do sleep 1; done' & \
          echo $$ > child; echo started; while :; do sleep 1; done"
