@@ -150,15 +150,29 @@ fn refuses_type(branch: &[Finding], path: &str) -> bool {
     branch.iter().any(|f| f.path == path && matches!(f.expect, Expect::Type(_)))
 }
 
-/// Whether the finding's keyword stands directly in a schema under `properties` for this member.
+/// Whether the finding is about a declared property as such: its keyword stands in the schema under
+/// `properties` for this member, or where that schema leads by `$ref` or `allOf`.
 fn is_declared(finding: &Finding) -> bool {
     let Some((_, name)) = finding.path.rsplit_once('/') else {
         return false;
     };
-    finding
-        .schema_path
-        .rsplit_once('/')
-        .is_some_and(|(parent, _)| parent.ends_with(&format!("/properties/{name}")))
+    let Some((mut at, _)) = finding.evaluation_path.rsplit_once('/') else {
+        return false;
+    };
+    loop {
+        if at.ends_with(&format!("/properties/{name}")) {
+            return true;
+        }
+        // The reference itself, or the branch and its `allOf`.
+        at = match at.rsplit_once('/') {
+            Some((parent, "$ref" | "$dynamicRef")) => parent,
+            Some((parent, _)) => match parent.strip_suffix("/allOf") {
+                Some(parent) => parent,
+                None => return false,
+            },
+            None => return false,
+        };
+    }
 }
 
 /// Whether the keyword judged the value as something other than an empty string.
@@ -223,6 +237,10 @@ fn meant_for<'n>(
     let mut named = undeclared.iter().filter(alias);
     if let Some(first) = named.next() {
         return named.next().is_none().then_some(*first);
+    }
+    let twins = declared.iter().filter(|name| suggest::fold(name) == suggest::fold(missing)).count();
+    if twins > 1 {
+        return None;
     }
     let mut alike = undeclared.iter().filter(same);
     match (alike.next(), alike.next()) {

@@ -13,6 +13,8 @@ pub(crate) struct Finding {
     pub path: String,
     /// JSON Pointer into the schema, to the keyword.
     pub schema_path: String,
+    /// The way that validation took to the keyword, through references.
+    pub evaluation_path: String,
     /// The keyword.
     pub keyword: String,
     /// What would have been right.
@@ -46,6 +48,7 @@ impl Finding {
     pub(crate) fn of(error: &ValidationError<'_>) -> Self {
         let mut path = error.instance_path().as_str().to_owned();
         let schema_path = error.schema_path().as_str().to_owned();
+        let evaluation_path = error.evaluation_path().as_str().to_owned();
         let mut keyword = error.kind().keyword().to_owned();
         let expect = match error.kind() {
             K::Type { kind } => Expect::Type(match kind {
@@ -101,7 +104,7 @@ impl Finding {
             }
             _ => Expect::Keyword,
         };
-        Self { path, schema_path, keyword, expect }
+        Self { path, schema_path, evaluation_path, keyword, expect }
     }
 }
 
