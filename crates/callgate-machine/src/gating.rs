@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use callgate_contract::{
     Admitted, Adjustment, Fault, Mode, Output, RuleVerdict, Tool, Verdict,
+    document::{Document, canonical},
     tier::Tier,
-    tool::{canonical, hash},
+    tool::hash,
 };
 use callgate_wire::{Reply, Stop, ToolCall};
-use serde_json::Value;
 
 use crate::{
     effect::{self, Effect},
@@ -202,8 +202,9 @@ fn rules_and_tier(
 
 /// The cache key of a rule's question.
 pub(crate) fn lookup_key(tool: &str, arguments: &str) -> String {
-    let value: Value = serde_json::from_str(arguments).unwrap_or_default();
-    format!("{tool} {}", canonical(&value))
+    // Digits count: the answer about one long id says nothing about its neighbour.
+    let key = Document::parse(arguments).map_or_else(|_| arguments.to_owned(), |doc| canonical(doc.root()));
+    format!("{tool} {key}")
 }
 
 /// Whether a read-only tool's output counts as a find: anything but nothing, `null` and `[]`.

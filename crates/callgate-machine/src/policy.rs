@@ -2,9 +2,11 @@
 
 use std::{sync::Arc, time::Duration};
 
-use callgate_contract::{ErrorKind, Fault, Mode, tool::canonical};
+use callgate_contract::{
+    ErrorKind, Fault, Mode,
+    document::{Document, canonical},
+};
 use callgate_wire::{ProviderError, ProviderErrorKind, Reply};
-use serde_json::Value;
 
 use crate::{
     agent::Agent,
@@ -123,7 +125,7 @@ fn is_refusal(kind: ErrorKind) -> bool {
 
 /// Key order and spacing do not hide a repeat; text that is no JSON is compared as it is.
 fn canonical_arguments(text: &str) -> String {
-    serde_json::from_str::<Value>(text).map_or_else(|_| text.to_owned(), |value| canonical(&value))
+    Document::parse(text).map_or_else(|_| text.to_owned(), |doc| canonical(doc.root()))
 }
 
 /// A success makes earlier failures of that call and tool history.
@@ -168,6 +170,13 @@ pub(crate) fn finish(run: &Run, stop: StoppedBy) -> Event {
     };
     let mut end = ending(run, status, Some(stop));
     end.text = last_text(run);
+    if stop == StoppedBy::MaxSteps {
+        // Only a call in the reply after the limit leads here.
+        end.fault = Some(Box::new(Fault::budget(&format!(
+            "The limit of {} steps is used up, and the model called a tool instead of answering.",
+            run.agent().r#loop.max_steps
+        ))));
+    }
     Event::RunFinished(Box::new(end))
 }
 

@@ -7,11 +7,13 @@
 //!
 //! Limits: texts up to 4 GiB, nesting as the caller allows ([`DEPTH_LIMIT`] by default).
 
+mod canonical;
 mod edit;
 mod number;
 mod parse;
 mod validate;
 
+pub use canonical::canonical;
 pub use edit::{Change, Edits};
 pub use number::{is_integer_text, is_json_number, same_number};
 pub use parse::{DEPTH_LIMIT, Syntax, SyntaxError, SyntaxReason};

@@ -48,6 +48,19 @@ pub fn same_number(a: &str, b: &str) -> bool {
     a == b || Decimal::of(a).is_some_and(|a| Some(a) == Decimal::of(b))
 }
 
+/// One spelling for numbers of the same value.
+pub(super) fn canonical_number(text: &str) -> String {
+    match Decimal::of(text) {
+        Some(d) if d.digits.is_empty() => "0".to_owned(),
+        Some(d) => {
+            let sign = if d.negative { "-" } else { "" };
+            format!("{sign}{}e{}", d.digits, d.exponent)
+        }
+        // An exponent beyond 64 bits.
+        None => text.to_owned(),
+    }
+}
+
 /// Parses into what `serde_json` can hold: 64-bit integers exactly, the rest as a double.
 ///
 /// A magnitude beyond a double (`1e999`) becomes the largest one.

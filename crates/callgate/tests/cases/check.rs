@@ -93,7 +93,8 @@ const OF_VIOLATION: &[&str] =
 pub(crate) fn fault(got: &Fault, name: &str, want: &Value) -> Verdict {
     known(want, WORDS, "error")?;
     let want = want.as_object().ok_or("error is no object")?;
-    let by_schema = want.contains_key("keyword");
+    let by_schema = want.contains_key("keyword")
+        || want.get("class").is_some_and(|c| c == "schema_mismatch" || c == "output_mismatch");
     let mut of_violation = serde_json::Map::new();
     for (word, value) in want {
         if by_schema && OF_VIOLATION.contains(&word.as_str()) {
