@@ -21,7 +21,9 @@ use std::collections::BTreeMap;
 
 use crate::{
     adjustment::Adjustment,
-    document::{Change, Document, Edits, Kind, NodeRef, is_integer_text, is_json_number, push_token},
+    document::{
+        Change, Document, Edits, Kind, NodeRef, is_integer_text, is_json_number, push_token,
+    },
     schema::{Expect, Finding, Schema},
     suggest,
 };
@@ -124,9 +126,8 @@ fn plan_for(
             let mut ways: Vec<Plan> = Vec::new();
             for branch in branches {
                 let mut way = Plan::default();
-                let whole = branch
-                    .iter()
-                    .all(|inner| plan_for(schema, aliases, doc, inner, &mut way));
+                let whole =
+                    branch.iter().all(|inner| plan_for(schema, aliases, doc, inner, &mut way));
                 if whole && !way.edits.is_empty() && !ways.contains(&way) {
                     ways.push(way);
                 }
@@ -187,18 +188,21 @@ fn of_type(node: NodeRef<'_>, types: &[&str]) -> Option<(&'static str, String)> 
         Kind::String => {
             let text = node.string()?;
             let number = is_json_number(text);
-            if number && (asks("number") || (asks("integer") && is_integer_text(text) && !text.contains(['e', 'E']))) {
+            if number
+                && (asks("number")
+                    || (asks("integer") && is_integer_text(text) && !text.contains(['e', 'E'])))
+            {
                 return Some(("string_to_number", text.to_owned()));
             }
             if asks("boolean") && matches!(text, "true" | "false") {
                 return Some(("string_to_boolean", text.to_owned()));
             }
-            if asks("array") || asks("object") {
-                if let Ok(inner) = Document::parse(text) {
-                    let kind = inner.root().kind();
-                    if matches!(kind, Kind::Array | Kind::Object) && asks(kind.name()) {
-                        return Some(("parse_json_string", text.trim().to_owned()));
-                    }
+            if (asks("array") || asks("object"))
+                && let Ok(inner) = Document::parse(text)
+            {
+                let kind = inner.root().kind();
+                if matches!(kind, Kind::Array | Kind::Object) && asks(kind.name()) {
+                    return Some(("parse_json_string", text.trim().to_owned()));
                 }
             }
             asks("array").then(|| ("wrap_in_array", format!("[{}]", node.raw())))
@@ -238,7 +242,8 @@ fn meant_for<'n>(
     if let Some(first) = named.next() {
         return named.next().is_none().then_some(*first);
     }
-    let twins = declared.iter().filter(|name| suggest::fold(name) == suggest::fold(missing)).count();
+    let twins =
+        declared.iter().filter(|name| suggest::fold(name) == suggest::fold(missing)).count();
     if twins > 1 {
         return None;
     }

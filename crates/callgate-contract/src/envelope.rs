@@ -42,12 +42,26 @@ pub struct Envelope {
 impl Envelope {
     /// A result.
     pub fn ok(tool_call_id: Arc<str>, name: Arc<str>, result: Arc<RawValue>) -> Self {
-        Self { tool_call_id, name, ok: true, result: Some(result), error: None, omitted: Vec::new() }
+        Self {
+            tool_call_id,
+            name,
+            ok: true,
+            result: Some(result),
+            error: None,
+            omitted: Vec::new(),
+        }
     }
 
     /// A refusal or a failure.
     pub fn error(tool_call_id: Arc<str>, name: Arc<str>, fault: Fault) -> Self {
-        Self { tool_call_id, name, ok: false, result: None, error: Some(fault), omitted: Vec::new() }
+        Self {
+            tool_call_id,
+            name,
+            ok: false,
+            result: None,
+            error: Some(fault),
+            omitted: Vec::new(),
+        }
     }
 
     /// With a word on what was left out.
@@ -148,8 +162,7 @@ impl Fault {
     /// The arguments' text is no document.
     pub(crate) fn syntax(text: &str, error: &SyntaxError) -> Self {
         let offset = text.get(..error.offset).map_or(error.offset, |t| t.chars().count());
-        let near: String =
-            text.get(error.offset..).unwrap_or_default().chars().take(24).collect();
+        let near: String = text.get(error.offset..).unwrap_or_default().chars().take(24).collect();
         let at = if near.is_empty() {
             format!("at character {offset}")
         } else {
@@ -226,7 +239,10 @@ impl Fault {
             ErrorKind::RuleViolation,
             format!("{} (rule {id}). {NOT_EXECUTED}", message.trim_end_matches('.')),
         );
-        fault.hint = Some(hint.unwrap_or("Change the arguments so that the rule holds, or ask the user.").to_owned());
+        fault.hint = Some(
+            hint.unwrap_or("Change the arguments so that the rule holds, or ask the user.")
+                .to_owned(),
+        );
         fault.rule = Some(id.to_owned());
         fault
     }
@@ -283,9 +299,12 @@ impl Fault {
     pub fn approval_rejected(by: Option<&str>, reason: Option<&str>) -> Self {
         let who = by.map_or_else(|| "The person in charge".to_owned(), str::to_owned);
         let why = reason.map_or_else(String::new, |r| format!(": {}", r.trim_end_matches('.')));
-        Self::new(ErrorKind::ApprovalRejected, format!("{who} rejected this call{why}. {NOT_EXECUTED}"))
-            .hint("Do not repeat it. Ask the user what they want instead, or go on without it.")
-            .final_()
+        Self::new(
+            ErrorKind::ApprovalRejected,
+            format!("{who} rejected this call{why}. {NOT_EXECUTED}"),
+        )
+        .hint("Do not repeat it. Ask the user what they want instead, or go on without it.")
+        .final_()
     }
 
     /// Nobody answered the question in time.
@@ -328,7 +347,8 @@ impl Fault {
 
     /// Skipped because the run had ended, by its answer or by a stop.
     pub fn skipped(why: &str) -> Self {
-        Self::new(ErrorKind::Cancelled, format!("The call was skipped: {why}. {NOT_EXECUTED}")).final_()
+        Self::new(ErrorKind::Cancelled, format!("The call was skipped: {why}. {NOT_EXECUTED}"))
+            .final_()
     }
 
     /// Calls of this tool, tokens or seconds are used up.
@@ -398,7 +418,11 @@ pub(crate) fn syntax_for_people(text: &str, error: &SyntaxError) -> (String, Str
     match error.fault {
         Syntax::Malformed(reason) => {
             let (what, hint) = malformed(reason, text, error.offset);
-            let hint = if hint.contains("call") { "Correct the JSON.".to_owned() } else { hint.to_owned() };
+            let hint = if hint.contains("call") {
+                "Correct the JSON.".to_owned()
+            } else {
+                hint.to_owned()
+            };
             (what, hint)
         }
         Syntax::DuplicateKey => ("the key is given twice".to_owned(), "Keep one.".to_owned()),
@@ -474,14 +498,20 @@ pub(crate) fn describe(v: &Violation) -> String {
         "exclusiveMinimum" => format!("{place} must be greater than {}, got {}", v.expected, got()),
         "exclusiveMaximum" => format!("{place} must be less than {}, got {}", v.expected, got()),
         "multipleOf" => format!("{place} must be a multiple of {}, got {}", v.expected, got()),
-        "minLength" => format!("{place} must have at least {} characters, got {}", v.expected, got()),
-        "maxLength" => format!("{place} must have at most {} characters, got {}", v.expected, got()),
+        "minLength" => {
+            format!("{place} must have at least {} characters, got {}", v.expected, got())
+        }
+        "maxLength" => {
+            format!("{place} must have at most {} characters, got {}", v.expected, got())
+        }
         "minItems" => format!("{place} must have at least {} items", v.expected),
         "maxItems" => format!("{place} must have at most {} items", v.expected),
         "uniqueItems" => format!("{place} must not repeat an item"),
         "minProperties" => format!("{place} must have at least {} properties", v.expected),
         "maxProperties" => format!("{place} must have at most {} properties", v.expected),
-        "anyOf" | "oneOf" => format!("{place} must be one of these: {}; got {}", alternatives(&v.expected), got()),
+        "anyOf" | "oneOf" => {
+            format!("{place} must be one of these: {}; got {}", alternatives(&v.expected), got())
+        }
         "falseSchema" => format!("{place} must not be given"),
         keyword => format!("{place} breaks {keyword}, which is {}; got {}", v.expected, got()),
     };
@@ -555,21 +585,36 @@ fn malformed(reason: SyntaxReason, text: &str, offset: usize) -> (String, &'stat
         ),
         SyntaxReason::UnexpectedCharacter => {
             if rest.starts_with("```") {
-                ("the arguments are wrapped in a code fence".into(), "Send the bare JSON object, without ``` around it.")
+                (
+                    "the arguments are wrapped in a code fence".into(),
+                    "Send the bare JSON object, without ``` around it.",
+                )
             } else if rest.starts_with('\u{feff}') {
                 ("a byte order mark comes first".into(), again)
             } else if rest.starts_with('\'') {
-                ("strings must have double quotes, not single ones".into(), "Use double quotes for every key and string.")
+                (
+                    "strings must have double quotes, not single ones".into(),
+                    "Use double quotes for every key and string.",
+                )
             } else if ["True", "False", "None"].iter().any(|w| rest.starts_with(w)) {
                 ("Python literals are not JSON".into(), "Write true, false and null.")
-            } else if ["NaN", "Infinity", "-Infinity", "undefined"].iter().any(|w| rest.starts_with(w)) {
-                ("JSON has no such value".into(), "Leave the property out, or write null if the schema allows it.")
+            } else if ["NaN", "Infinity", "-Infinity", "undefined"]
+                .iter()
+                .any(|w| rest.starts_with(w))
+            {
+                (
+                    "JSON has no such value".into(),
+                    "Leave the property out, or write null if the schema allows it.",
+                )
             } else if rest.starts_with("//") || rest.starts_with("/*") || rest.starts_with('#') {
                 ("JSON has no comments".into(), again)
             } else if rest.starts_with([']', '}']) && text[..offset].trim_end().ends_with(',') {
                 ("a comma stands before a closing bracket".into(), "Leave out the last comma.")
             } else {
-                ("unexpected character".into(), "Check quotes and commas; a double quote within a string is written \\\".")
+                (
+                    "unexpected character".into(),
+                    "Check quotes and commas; a double quote within a string is written \\\".",
+                )
             }
         }
     }
@@ -587,8 +632,7 @@ pub mod nudges {
     use super::{ErrorKind, Fault, NOT_EXECUTED};
 
     /// A call was due and words came.
-    pub const CALL_EXPECTED: &str =
-        "Call one of the tools now; this reply cannot be in words.";
+    pub const CALL_EXPECTED: &str = "Call one of the tools now; this reply cannot be in words.";
 
     /// Words came where the loop goes on.
     pub const GO_ON: &str = "Go on.";

@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Admitted, Adjustment, Fault,
+    Adjustment, Admitted, Fault,
     coerce::coerce,
     document::{Document, Kind, Syntax, SyntaxReason},
     repair::repair,
@@ -20,9 +20,7 @@ use crate::{
 };
 
 /// How much the gate mends by itself.
-#[derive(
-    Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema,
-)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Mode {
     /// Nothing: every fault goes back to the model.
@@ -77,7 +75,13 @@ pub fn judge(
         }
         Err(error) => {
             if error.fault == Syntax::Malformed(SyntaxReason::Empty) {
-                return mended(schema, aliases, mode, "{}", vec![Adjustment::text("empty_to_object")]);
+                return mended(
+                    schema,
+                    aliases,
+                    mode,
+                    "{}",
+                    vec![Adjustment::text("empty_to_object")],
+                );
             }
             match (mode, repair(raw)) {
                 (Mode::Lenient, Some((text, adjustments))) => {
@@ -167,14 +171,17 @@ fn refuse_or_coerce(
 ) -> Verdict {
     let findings = schema.findings(doc.root());
     if findings.is_empty() {
-        return Verdict::Admitted { arguments: Admitted::new(doc.text().trim().into()), adjustments };
+        return Verdict::Admitted {
+            arguments: Admitted::new(doc.text().trim().into()),
+            adjustments,
+        };
     }
-    if mode == Mode::Lenient {
-        if let Some((text, made)) = coerce(schema, aliases, doc.text()) {
-            adjustments.extend(made);
-            let text: Arc<str> = text.trim().into();
-            return Verdict::Admitted { arguments: Admitted::new(text), adjustments };
-        }
+    if mode == Mode::Lenient
+        && let Some((text, made)) = coerce(schema, aliases, doc.text())
+    {
+        adjustments.extend(made);
+        let text: Arc<str> = text.trim().into();
+        return Verdict::Admitted { arguments: Admitted::new(text), adjustments };
     }
     let violations = violation::tell(schema, doc, &findings);
     Verdict::refused(Fault::schema_mismatch(violations, doc.root().raw()))

@@ -265,7 +265,14 @@ impl Failure {
             }
             _ => (Executed::Yes, true),
         };
-        Self { kind, message: message.into(), hint: None, executed, retryable, retry_after_ms: None }
+        Self {
+            kind,
+            message: message.into(),
+            hint: None,
+            executed,
+            retryable,
+            retry_after_ms: None,
+        }
     }
 
     /// With advice of its own.

@@ -53,7 +53,8 @@ fn fenced(text: &str) -> Option<&str> {
 /// Text after a complete value that cannot be a part of it: words and closing brackets, without
 /// anything that could carry a key, a string or another value.
 fn is_idle(text: &str) -> bool {
-    !text.contains(['"', '\'', '{', '[', ':', '`']) || text.trim().chars().all(|c| "}]`".contains(c))
+    !text.contains(['"', '\'', '{', '[', ':', '`'])
+        || text.trim().chars().all(|c| "}]`".contains(c))
 }
 
 struct Mender<'t> {
@@ -184,8 +185,7 @@ impl Mender<'_> {
         self.out.push('"');
         self.rest = &self.rest[1..];
         loop {
-            let plain =
-                self.rest.find(|c: char| c == quote || c == '"' || c == '\\' || c < ' ')?;
+            let plain = self.rest.find(|c: char| c == quote || c == '"' || c == '\\' || c < ' ')?;
             self.copy(plain);
             match self.peek()? {
                 c if c == quote => {
@@ -275,9 +275,7 @@ pub(crate) fn same(a: NodeRef<'_>, b: NodeRef<'_>) -> bool {
             Kind::Number => same_number(a.raw(), b.raw()),
             Kind::String => a.string() == b.string(),
             Kind::Array => a.elements().zip(b.elements()).all(|(a, b)| same(a, b)),
-            Kind::Object => a
-                .members()
-                .all(|(name, a)| b.get(name).is_some_and(|b| same(a, b))),
+            Kind::Object => a.members().all(|(name, a)| b.get(name).is_some_and(|b| same(a, b))),
         }
 }
 
@@ -292,11 +290,19 @@ mod tests {
             ("{\"a\": 1 // one\n}", "{\"a\": 1 \n}", &["drop_comments"]),
             ("```\n{\"a\": 1}\n```", "\n{\"a\": 1}", &["strip_code_fence"]),
             ("```json{\"a\": 1}```", "{\"a\": 1}", &["strip_code_fence"]),
-            (r#"{'a': 'say "hi"', 'b': 'it\'s'}"#, r#"{"a": "say \"hi\"", "b": "it's"}"#, &["single_quotes"]),
+            (
+                r#"{'a': 'say "hi"', 'b': 'it\'s'}"#,
+                r#"{"a": "say \"hi\"", "b": "it's"}"#,
+                &["single_quotes"],
+            ),
             (r#"{"a": [1, 2, ], }"#, r#"{"a": [1, 2 ] }"#, &["trailing_comma"]),
             ("{\"a\": 1}\n}", "{\"a\": 1}", &["drop_trailing_text"]),
             (r#"{"a": 1.10} {"a": 1.1}"#, r#"{"a": 1.10}"#, &["collapse_identical_values"]),
-            (r#"{"x": "\ud83d\ude00 \ud83d"}"#, r#"{"x": "\ud83d\ude00 \ufffd"}"#, &["replace_lone_surrogate"]),
+            (
+                r#"{"x": "\ud83d\ude00 \ud83d"}"#,
+                r#"{"x": "\ud83d\ude00 \ufffd"}"#,
+                &["replace_lone_surrogate"],
+            ),
         ];
         for (text, want, names) in rows {
             let (got, adjustments) = repair(text).unwrap_or_else(|| panic!("{text}"));

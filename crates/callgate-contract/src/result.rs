@@ -35,7 +35,11 @@ pub struct Passed {
 ///
 /// # Errors
 /// The backend's failure as an envelope's fault, or `output_mismatch`.
-pub fn pass(tool: &Tool, mode: Mode, outcome: &Result<Output, Failure>) -> Result<Passed, Box<Fault>> {
+pub fn pass(
+    tool: &Tool,
+    mode: Mode,
+    outcome: &Result<Output, Failure>,
+) -> Result<Passed, Box<Fault>> {
     let output = match outcome {
         Ok(output) => output,
         Err(failure) => return Err(Box::new(Fault::failed(failure))),
@@ -51,7 +55,8 @@ pub fn pass(tool: &Tool, mode: Mode, outcome: &Result<Output, Failure>) -> Resul
         .collect();
     let text = value_text(tool, mode, output, &mut adjustments)?;
     let doc = Document::parse(&text).map_err(|error| {
-        let what = format!("it is no JSON ({}).", crate::envelope::syntax_for_people(&text, &error).0);
+        let what =
+            format!("it is no JSON ({}).", crate::envelope::syntax_for_people(&text, &error).0);
         Box::new(Fault::output_mismatch(Vec::new(), Some(&what)))
     })?;
     if let Some(schema) = &tool.output {
@@ -63,9 +68,16 @@ pub fn pass(tool: &Tool, mode: Mode, outcome: &Result<Output, Failure>) -> Resul
     }
     let (shaped, omissions) = tool.shape.apply(&doc);
     // Both come from a document that parsed.
-    let result = RawValue::from_string(shaped)
-        .map_err(|_| Box::new(Fault::output_mismatch(Vec::new(), Some("it could not be shaped."))))?;
-    Ok(Passed { result: result.into(), whole: doc.root().raw().into(), images, adjustments, omissions })
+    let result = RawValue::from_string(shaped).map_err(|_| {
+        Box::new(Fault::output_mismatch(Vec::new(), Some("it could not be shaped.")))
+    })?;
+    Ok(Passed {
+        result: result.into(),
+        whole: doc.root().raw().into(),
+        images,
+        adjustments,
+        omissions,
+    })
 }
 
 /// The one JSON value of an output.
@@ -89,11 +101,11 @@ fn value_text(
         .collect();
     if let Some(schema) = &tool.output {
         // Exactly one text block that parses and fits stands in for the value.
-        if let ([text], Mode::Lenient) = (texts.as_slice(), mode) {
-            if Document::parse(text).is_ok_and(|doc| schema.admits(doc.root())) {
-                adjustments.push(Adjustment::text("structured_from_text"));
-                return Ok((*text).to_owned());
-            }
+        if let ([text], Mode::Lenient) = (texts.as_slice(), mode)
+            && Document::parse(text).is_ok_and(|doc| schema.admits(doc.root()))
+        {
+            adjustments.push(Adjustment::text("structured_from_text"));
+            return Ok((*text).to_owned());
         }
         return Err(Box::new(Fault::output_mismatch(
             vec![Violation {

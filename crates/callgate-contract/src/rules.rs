@@ -69,8 +69,9 @@ impl Condition {
     /// # Errors
     /// It does not parse, or names a variable other than `input`, `caller` and `run`.
     pub fn compile(source: &str) -> Result<Self, ConditionError> {
-        let program =
-            ENV.compile(source).map_err(|e| ConditionError::Syntax(e.to_string().trim().to_owned()))?;
+        let program = ENV
+            .compile(source)
+            .map_err(|e| ConditionError::Syntax(e.to_string().trim().to_owned()))?;
         let unknown = program
             .references()
             .variables()
@@ -95,12 +96,14 @@ impl Condition {
     pub fn holds(&self, arguments: &Admitted, facts: &Facts) -> Result<bool, String> {
         let mut context = Context::with_env(ENV.clone());
         let input = Document::parse(arguments.text()).map_or(Cel::Null, |doc| of_node(doc.root()));
-        let _ = context.add_variable_from_value("input", input);
-        let _ = context.add_variable_from_value("caller", of_value(&facts.caller));
-        let _ = context.add_variable_from_value("run", of_value(&facts.run));
+        context.add_variable_from_value("input", input);
+        context.add_variable_from_value("caller", of_value(&facts.caller));
+        context.add_variable_from_value("run", of_value(&facts.run));
         match self.program.execute(&context) {
             Ok(Cel::Bool(holds)) => Ok(holds),
-            Ok(other) => Err(format!("{} gives {:?}, not true or false", self.source, other.type_of())),
+            Ok(other) => {
+                Err(format!("{} gives {:?}, not true or false", self.source, other.type_of()))
+            }
             Err(error) => Err(error.to_string()),
         }
     }

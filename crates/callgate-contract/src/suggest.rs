@@ -2,7 +2,7 @@
 
 /// The nearest candidate, if one is near enough to be meant: equal but for case and separators,
 /// or within an edit distance of two fifths of the word.
-pub(crate) fn nearest<'c>(word: &str, candidates: &[&'c str]) -> Option<&'c str> {
+pub fn nearest<'c>(word: &str, candidates: &[&'c str]) -> Option<&'c str> {
     let folded = fold(word);
     if let Some(same) = candidates.iter().find(|c| fold(c) == folded) {
         return Some(same);
@@ -34,9 +34,7 @@ fn distance(a: &str, b: &str) -> usize {
     for (i, row) in rows.iter_mut().enumerate() {
         row[0] = i;
     }
-    for j in 0..=b.len() {
-        rows[0][j] = j;
-    }
+    rows[0] = (0..=b.len()).collect();
     for i in 1..=a.len() {
         for j in 1..=b.len() {
             let cost = usize::from(a[i - 1] != b[j - 1]);

@@ -3,7 +3,10 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Admitted, rules::{Condition, Facts}};
+use crate::{
+    Admitted,
+    rules::{Condition, Facts},
+};
 
 /// What an admitted call needs.
 #[derive(
@@ -57,7 +60,9 @@ impl TierPolicy {
                 .iter()
                 .filter(|case| {
                     // Fail closed: a condition that cannot be evaluated counts as holding.
-                    case.when.as_ref().is_none_or(|when| when.holds(arguments, facts).unwrap_or(true))
+                    case.when
+                        .as_ref()
+                        .is_none_or(|when| when.holds(arguments, facts).unwrap_or(true))
                 })
                 .map(|case| (case.tier, case.when.as_ref().map(Condition::source)))
                 .max_by_key(|(tier, _)| *tier)

@@ -6,7 +6,8 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use crate::{
-    Admitted, Fault, Mode, Verdict, catalog::ToolFile,
+    Admitted, Fault, Mode, Verdict,
+    catalog::ToolFile,
     gate,
     rules::{Ask, Facts, Lookup, Rule},
     schema::Schema,

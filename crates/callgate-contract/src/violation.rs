@@ -231,9 +231,9 @@ fn merge_unexpected(violations: &mut Vec<Violation>) {
         let extra = &violations[i];
         let home = (!extra.unexpected.is_empty() && extra.property.is_none())
             .then(|| {
-                violations
-                    .iter()
-                    .position(|v| v.property.is_some() && v.path == extra.path && v.unexpected.is_empty())
+                violations.iter().position(|v| {
+                    v.property.is_some() && v.path == extra.path && v.unexpected.is_empty()
+                })
             })
             .flatten();
         let Some(home) = home else {

@@ -9,7 +9,10 @@ use std::{
 };
 
 use callgate_contract::{Catalog, surface};
-use callgate_machine::{Agent, Run, event::{AnswerSchema, RunStarted}};
+use callgate_machine::{
+    Agent, Run,
+    event::{AnswerSchema, RunStarted},
+};
 use callgate_model::Model;
 use callgate_tool::Backend;
 use callgate_wire::ToolDefinition;
@@ -151,7 +154,8 @@ fn offer(catalog: &Catalog) -> Arc<[ToolDefinition]> {
             let definition = surface::chat_loose(tool);
             Some(ToolDefinition {
                 name: definition.name.into(),
-                description: Some(definition.description.into()).filter(|d: &Arc<str>| !d.is_empty()),
+                description: Some(definition.description.into())
+                    .filter(|d: &Arc<str>| !d.is_empty()),
                 // A value of our own always serialises.
                 parameters: to_raw_value(&definition.parameters).ok()?.into(),
                 strict: None,

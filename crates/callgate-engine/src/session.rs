@@ -9,7 +9,10 @@ use std::{
     future::Future,
     panic::AssertUnwindSafe,
     pin::Pin,
-    sync::{Arc, atomic::{AtomicU64, Ordering}},
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
@@ -142,10 +145,9 @@ impl Session {
             if ended {
                 tools_cancel.cancel();
                 // Let tools end what they started; their outcomes come too late to matter.
-                let _ = tokio::time::timeout(GRACE, async {
-                    while tools.next().await.is_some() {}
-                })
-                .await;
+                let _ =
+                    tokio::time::timeout(GRACE, async { while tools.next().await.is_some() {} })
+                        .await;
                 let finish = self.run.finish().cloned();
                 return finish.ok_or_else(|| EngineError::Halted { run: self.run.id().clone() });
             }
@@ -328,9 +330,9 @@ pub(crate) struct Clock {
 
 impl Clock {
     pub(crate) fn now(&self) -> u64 {
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| {
-            u64::try_from(d.as_millis()).unwrap_or(u64::MAX)
-        });
+        let now = SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .map_or(0, |d| u64::try_from(d.as_millis()).unwrap_or(u64::MAX));
         self.last.fetch_max(now, Ordering::Relaxed).max(now)
     }
 }

@@ -8,7 +8,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::{budget::{Budget, Price}, loops::Loop};
+use crate::{
+    budget::{Budget, Price},
+    loops::Loop,
+};
 
 /// An agent as people write it (`agent.json`).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use callgate_contract::{
-    Admitted, Adjustment, Fault, Mode, Output, RuleVerdict, Tool, Verdict,
+    Adjustment, Admitted, Fault, Mode, Output, RuleVerdict, Tool, Verdict,
     document::{Document, canonical},
     tier::Tier,
     tool::hash,
@@ -81,23 +81,21 @@ fn judge(run: &Run, index: usize, edited: bool) -> Event {
     if let Some(fault) = &call.barred {
         return event(None, Vec::new(), refused(fault.clone()));
     }
-    if let Some(answer) = &run.answer {
-        if answer.spec.tool.as_ref() == Some(&call.name) {
-            let verdict = callgate_contract::gate::judge(
-                &answer.schema,
-                &std::collections::BTreeMap::new(),
-                run.mode(),
-                &call.raw,
-            );
-            return match verdict {
-                Verdict::Admitted { arguments, adjustments } => event(
-                    None,
-                    adjustments,
-                    GateVerdict::Answer { arguments: arguments.shared() },
-                ),
-                Verdict::Refused(fault) => event(None, Vec::new(), refused(fault)),
-            };
-        }
+    if let Some(answer) = &run.answer
+        && answer.spec.tool.as_ref() == Some(&call.name)
+    {
+        let verdict = callgate_contract::gate::judge(
+            &answer.schema,
+            &std::collections::BTreeMap::new(),
+            run.mode(),
+            &call.raw,
+        );
+        return match verdict {
+            Verdict::Admitted { arguments, adjustments } => {
+                event(None, adjustments, GateVerdict::Answer { arguments: arguments.shared() })
+            }
+            Verdict::Refused(fault) => event(None, Vec::new(), refused(fault)),
+        };
     }
     let (tool, renamed) = match run.catalog.resolve(&call.name, run.mode()) {
         Ok(found) => found,
@@ -106,14 +104,18 @@ fn judge(run: &Run, index: usize, edited: bool) -> Event {
     let name = Some(tool.name.clone());
     if tool.tier.never_runs() {
         // Not even offered, so it is as if it did not exist.
-        let fault = Fault::policy_denied(&format!("The tool {:?} is blocked by policy.", tool.name));
+        let fault =
+            Fault::policy_denied(&format!("The tool {:?} is blocked by policy.", tool.name));
         return event(name, Vec::new(), refused(Box::new(fault)));
     }
     if let Some(most) = run.agent().budget.calls_per_tool {
         let running = run.calls.iter().enumerate().filter(|(i, c)| {
             *i < index
                 && c.name == call.name
-                && matches!(c.state, CallState::Ready { .. } | CallState::Waiting { .. } | CallState::Asking { .. })
+                && matches!(
+                    c.state,
+                    CallState::Ready { .. } | CallState::Waiting { .. } | CallState::Asking { .. }
+                )
         });
         let so_far = run.tally.started_by_tool.get(&tool.name).copied().unwrap_or(0);
         if so_far + u32::try_from(running.count()).unwrap_or(u32::MAX) >= most {
@@ -193,17 +195,14 @@ fn rules_and_tier(
             ))),
         };
     }
-    GateVerdict::Admitted {
-        arguments: arguments.shared(),
-        tier,
-        because: because.map(Into::into),
-    }
+    GateVerdict::Admitted { arguments: arguments.shared(), tier, because: because.map(Into::into) }
 }
 
 /// The cache key of a rule's question.
 pub(crate) fn lookup_key(tool: &str, arguments: &str) -> String {
     // Digits count: the answer about one long id says nothing about its neighbour.
-    let key = Document::parse(arguments).map_or_else(|_| arguments.to_owned(), |doc| canonical(doc.root()));
+    let key = Document::parse(arguments)
+        .map_or_else(|_| arguments.to_owned(), |doc| canonical(doc.root()));
     format!("{tool} {key}")
 }
 

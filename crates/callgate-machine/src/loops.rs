@@ -197,8 +197,7 @@ impl Loop {
                 "Add \"user_cancel\": a person can always stop a run.".to_owned(),
             ));
         }
-        let bounded =
-            budget.tokens.is_some() || budget.seconds.is_some() || budget.usd.is_some();
+        let bounded = budget.tokens.is_some() || budget.seconds.is_some() || budget.usd.is_some();
         if !self.stops_when(StopWhen::MaxSteps) && !bounded {
             out.push((
                 "/loop/stopWhen".to_owned(),

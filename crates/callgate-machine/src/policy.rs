@@ -165,7 +165,9 @@ pub(crate) fn provider_failed(run: &mut Run, error: &ProviderError, out: &mut Ve
 pub(crate) fn finish(run: &Run, stop: StoppedBy) -> Event {
     let status = match stop {
         StoppedBy::UserCancel => Status::Cancelled,
-        StoppedBy::SchemaFail | StoppedBy::LoopDetected | StoppedBy::ProviderError => Status::Failed,
+        StoppedBy::SchemaFail | StoppedBy::LoopDetected | StoppedBy::ProviderError => {
+            Status::Failed
+        }
         _ => Status::Stopped,
     };
     let mut end = ending(run, status, Some(stop));
@@ -182,8 +184,7 @@ pub(crate) fn finish(run: &Run, stop: StoppedBy) -> Event {
 
 /// A finish with the run's figures.
 pub(crate) fn ending(run: &Run, status: Status, stopped_by: Option<StoppedBy>) -> Finish {
-    let priced =
-        run.start.as_ref().is_some_and(|s| s.agent.prices.contains_key(&*s.model));
+    let priced = run.start.as_ref().is_some_and(|s| s.agent.prices.contains_key(&*s.model));
     Finish {
         status,
         stopped_by,

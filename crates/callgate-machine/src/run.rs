@@ -52,9 +52,7 @@ pub(crate) enum Phase {
     /// Nothing yet.
     New,
     /// The model is being asked.
-    Thinking {
-        why: crate::event::Why,
-    },
+    Thinking { why: crate::event::Why },
     /// Calls of the last reply are being judged or run.
     Calling,
     /// Over.
@@ -89,30 +87,15 @@ pub(crate) enum CallState {
     /// Not judged yet.
     Pending,
     /// A rule is asking a read-only tool.
-    Asking {
-        arguments: Admitted,
-        rule: usize,
-    },
+    Asking { arguments: Admitted, rule: usize },
     /// Waiting for a person.
-    Waiting {
-        arguments: Admitted,
-        binding: Arc<str>,
-        since: u64,
-        expires_at: Option<u64>,
-    },
+    Waiting { arguments: Admitted, binding: Arc<str>, since: u64, expires_at: Option<u64> },
     /// Admitted, about to start.
-    Ready {
-        arguments: Admitted,
-    },
+    Ready { arguments: Admitted },
     /// Started, no outcome yet.
-    Running {
-        arguments: Admitted,
-    },
+    Running { arguments: Admitted },
     /// What the model reads.
-    Done {
-        content: Vec<Part>,
-        is_error: bool,
-    },
+    Done { content: Vec<Part>, is_error: bool },
 }
 
 /// A rule's question in flight.
@@ -153,7 +136,11 @@ impl Run {
     ///
     /// `offered` are the definitions that the model's surface makes of the catalog, in the order
     /// they are sent.
-    pub fn new(id: impl Into<Arc<str>>, catalog: Arc<Catalog>, offered: Arc<[ToolDefinition]>) -> Self {
+    pub fn new(
+        id: impl Into<Arc<str>>,
+        catalog: Arc<Catalog>,
+        offered: Arc<[ToolDefinition]>,
+    ) -> Self {
         Self {
             id: id.into(),
             catalog,
@@ -224,10 +211,10 @@ impl Run {
     /// that history carries what ran.
     pub(crate) fn rewrite_arguments(&mut self, part: usize, arguments: &Arc<str>) {
         let Some(last) = self.messages.last_mut() else { return };
-        if let Message::Assistant { content } = Arc::make_mut(last) {
-            if let Some(AssistantPart::Call(call)) = content.get_mut(part) {
-                call.arguments = arguments.clone();
-            }
+        if let Message::Assistant { content } = Arc::make_mut(last)
+            && let Some(AssistantPart::Call(call)) = content.get_mut(part)
+        {
+            call.arguments = arguments.clone();
         }
     }
 
@@ -241,10 +228,12 @@ impl Run {
                     // Law: every call is answered, whatever ended the run.
                     skipped.push(call.name.clone());
                     let fault = match call.state {
-                        CallState::Running { .. } => Fault::failed(&callgate_contract::Failure::new(
-                            callgate_contract::ErrorKind::Cancelled,
-                            "The run ended before the tool did.",
-                        )),
+                        CallState::Running { .. } => {
+                            Fault::failed(&callgate_contract::Failure::new(
+                                callgate_contract::ErrorKind::Cancelled,
+                                "The run ended before the tool did.",
+                            ))
+                        }
                         _ => Fault::skipped("the run ended"),
                     };
                     (vec![envelope_error(&call.id, &call.name, fault)], true)

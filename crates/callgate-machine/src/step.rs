@@ -7,10 +7,8 @@
 
 use std::sync::Arc;
 
-use callgate_contract::{
-    Admitted, ErrorKind, Executed, Failure, Fault, result,
-};
-use callgate_wire::{AssistantPart, Message, Part, Reply, ToolCall};
+use callgate_contract::{Admitted, ErrorKind, Executed, Failure, Fault, result};
+use callgate_wire::{AssistantPart, Message, Part, Reply, Stop, ToolCall};
 
 use crate::{
     answer, ask,
@@ -68,17 +66,17 @@ pub fn step(run: &mut Run, record: &Record) -> Vec<Effect> {
         Event::CallGated(gated) => gated_call(run, gated, &mut out),
         Event::ApprovalRequested { call, binding, because, expires_at } => {
             let since = run.now;
-            if let Some(entry) = run.call_mut(call) {
-                if let CallState::Ready { arguments } = &entry.state {
-                    let arguments = arguments.clone();
-                    entry.state = CallState::Waiting {
-                        arguments: arguments.clone(),
-                        binding: binding.clone(),
-                        since,
-                        expires_at: *expires_at,
-                    };
-                    out.extend(gating::question(run, call, &arguments, binding, because, *expires_at));
-                }
+            if let Some(entry) = run.call_mut(call)
+                && let CallState::Ready { arguments } = &entry.state
+            {
+                let arguments = arguments.clone();
+                entry.state = CallState::Waiting {
+                    arguments: arguments.clone(),
+                    binding: binding.clone(),
+                    since,
+                    expires_at: *expires_at,
+                };
+                out.extend(gating::question(run, call, &arguments, binding, because, *expires_at));
             }
         }
         Event::ApprovalDecided { call, binding, decision, by } => {
@@ -138,6 +136,12 @@ fn replied(run: &mut Run, reply: &Arc<Reply>, why: Why, out: &mut Vec<Effect>) {
     if run.cancelled {
         run.calls = calls;
         out.push(Effect::Append(policy::finish(run, StoppedBy::UserCancel)));
+        return;
+    }
+    // What a filter declined does not run either, whatever else came with it.
+    if has_calls && reply.stop == Stop::Refusal {
+        run.calls = calls;
+        out.push(Effect::Append(policy::finish(run, StoppedBy::Refusal)));
         return;
     }
     if !has_calls {
@@ -203,10 +207,8 @@ fn gated_call(run: &mut Run, gated: &CallGated, out: &mut Vec<Effect>) {
         }
         GateVerdict::Asking { arguments, rule, question } => {
             let call = &mut run.calls[index];
-            call.state = CallState::Asking {
-                arguments: Admitted::recorded(arguments.clone()),
-                rule: *rule,
-            };
+            call.state =
+                CallState::Asking { arguments: Admitted::recorded(arguments.clone()), rule: *rule };
             out.push(Effect::Append(gating::start_question(run, index, question)));
         }
         GateVerdict::Admitted { arguments, .. } => {
@@ -326,12 +328,14 @@ fn finished_call(run: &mut Run, finished: &CallFinished, out: &mut Vec<Effect>) 
     let (id, name) = (run.calls[index].id.clone(), run.calls[index].name.clone());
     match result::pass(&tool, run.mode(), &outcome) {
         Ok(passed) => {
-            let envelope =
-                callgate_contract::Envelope::ok(id.clone(), name.clone(), passed.result)
-                    .omitting(passed.omissions);
+            let envelope = callgate_contract::Envelope::ok(id, name.clone(), passed.result)
+                .omitting(passed.omissions);
             let mut content = vec![Part::Text { text: envelope.to_text().into() }];
             content.extend(
-                passed.images.into_iter().map(|(media_type, data)| Part::Image { media_type, data }),
+                passed
+                    .images
+                    .into_iter()
+                    .map(|(media_type, data)| Part::Image { media_type, data }),
             );
             run.calls[index].state = CallState::Done { content, is_error: false };
             policy::succeeded(run, &name, &arguments);
@@ -379,4 +383,3 @@ fn close_hop(run: &mut Run, out: &mut Vec<Effect>) {
     run.hand_back();
     out.push(Effect::Append(ask::after_results(run)));
 }
-

@@ -246,17 +246,17 @@ impl AgentBuilder {
             backends.push((tool.name.clone(), backend));
             catalog.insert(tool);
         }
-        if let Some(answer) = &self.answer {
-            if let Err(faults) = Schema::compile(answer.schema.clone()) {
-                mistakes.extend(faults.into_iter().map(|fault| Mistake {
-                    file: "answer schema".to_owned(),
-                    line: 1,
-                    column: 1,
-                    pointer: fault.pointer,
-                    message: fault.message,
-                    hint: fault.hint,
-                }));
-            }
+        if let Some(answer) = &self.answer
+            && let Err(faults) = Schema::compile(answer.schema.clone())
+        {
+            mistakes.extend(faults.into_iter().map(|fault| Mistake {
+                file: "answer schema".to_owned(),
+                line: 1,
+                column: 1,
+                pointer: fault.pointer,
+                message: fault.message,
+                hint: fault.hint,
+            }));
         }
         if !mistakes.is_empty() {
             return Err(Error::Contracts(mistakes));

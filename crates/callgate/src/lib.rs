@@ -42,6 +42,7 @@
 #![forbid(unsafe_code)]
 
 mod agent;
+mod call;
 mod error;
 pub mod model;
 mod project;
@@ -49,6 +50,7 @@ mod run;
 mod tool;
 
 pub use agent::{Agent, AgentBuilder};
+pub use call::{Called, SingleCall};
 pub use callgate_contract as contract;
 pub use callgate_engine as engine;
 pub use callgate_machine as machine;

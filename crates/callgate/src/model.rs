@@ -33,7 +33,7 @@ pub fn registry() -> Registry {
     let registry = Registry::from_env();
     #[cfg(feature = "local")]
     let registry = registry.with_provider("local", |name| {
-        let store = callgate_local::Store::open()?;
+        let store = callgate_local::store::Store::open()?;
         Ok(Box::new(store.load(name)?))
     });
     registry

@@ -6,7 +6,7 @@ use std::{
     sync::Arc,
 };
 
-use callgate_contract::{Catalog, Mistake, catalog::Source, schema::Schema};
+use callgate_contract::{Catalog, Mistake, Tool, catalog::Source, schema::Schema};
 use callgate_machine::{Agent as Spec, agent::AnswerRef, event::AnswerSchema};
 use callgate_tool::{Backend, Backends, Env, process_env};
 use serde_json::Value;
@@ -138,7 +138,7 @@ impl Project {
             Agent::builder().spec(self.spec.clone()).answer_schema(self.answer.clone());
         for (name, backend) in &self.backends {
             if let Some(tool) = self.catalog.get(name) {
-                builder = builder.contract(callgate_contract::Tool::clone(tool), backend.clone());
+                builder = builder.contract(Tool::clone(tool), backend.clone());
             }
         }
         builder
@@ -171,7 +171,12 @@ pub(crate) fn load_tools(
             continue;
         };
         match builtin.build(&tool.backend, folder, env.clone()) {
-            Ok(backend) => backends.push((tool.name.clone(), backend)),
+            Ok(backend) => {
+                if let Ok(source) = Source::parse(name, text) {
+                    mistakes.extend(misread(tool, &*backend, &source));
+                }
+                backends.push((tool.name.clone(), backend));
+            }
             Err(error) => {
                 if let Ok(source) = Source::parse(name, text) {
                     let pointer = format!("/backend{}", error.pointer());
@@ -181,6 +186,34 @@ pub(crate) fn load_tools(
         }
     }
     Ok(Loaded { catalog, backends, mistakes })
+}
+
+/// Placeholders of a backend that no argument could ever fill: a slip that would drop the
+/// parameter at every call without a word.
+fn misread(tool: &Tool, backend: &dyn Backend, source: &Source<'_>) -> Vec<Mistake> {
+    let schema = tool.input.value();
+    let Some(properties) = schema.get("properties").and_then(Value::as_object) else {
+        return Vec::new();
+    };
+    let is_closed = schema.get("additionalProperties") == Some(&Value::Bool(false));
+    let known: Vec<&str> = properties.keys().map(String::as_str).collect();
+    backend
+        .reads()
+        .into_iter()
+        .filter_map(|read| {
+            let name = read.argument.trim_start_matches('/').split('/').next()?.to_owned();
+            let near = callgate_contract::nearest(&name, &known);
+            if properties.contains_key(&name) || (!is_closed && near.is_none()) {
+                return None;
+            }
+            let hint = match near {
+                Some(near) => format!("Did you mean \"{{{near}}}\"?"),
+                None => format!("The input has: {}.", known.join(", ")),
+            };
+            let message = format!("the input has no property \"{name}\"");
+            Some(source.mistake(&format!("/backend{}", read.at), message, Some(hint)))
+        })
+        .collect()
 }
 
 impl Project {

@@ -3,7 +3,10 @@
 mod file;
 mod mistake;
 
-use std::{collections::BTreeMap, sync::{Arc, LazyLock}};
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, LazyLock},
+};
 
 use serde_json::Value;
 
@@ -190,7 +193,8 @@ impl FromIterator<Tool> for Catalog {
 }
 
 /// What models put in front of a name because they were trained with it.
-const NAMESPACES: &[&str] = &["functions.", "function.", "tools.", "tool.", "default_api.", "functions:", "functions/"];
+const NAMESPACES: &[&str] =
+    &["functions.", "function.", "tools.", "tool.", "default_api.", "functions:", "functions/"];
 
 /// Reads one contract.
 fn read_tool(source: &Source<'_>) -> Result<Tool, Vec<Mistake>> {
@@ -200,7 +204,8 @@ fn read_tool(source: &Source<'_>) -> Result<Tool, Vec<Mistake>> {
         source.mistake(&format!("{pointer}{}", fault.pointer), fault.message, fault.hint)
     };
     // The schemas are judged even where the rest is wrong: every mistake at once.
-    let input = value.get("input").filter(|v| v.is_object()).map(|input| input_schema(input.clone()));
+    let input =
+        value.get("input").filter(|v| v.is_object()).map(|input| input_schema(input.clone()));
     let output = value.get("output").map(|output| Schema::compile(output.clone()));
     for (pointer, compiled) in [("/input", &input), ("/output", &output)] {
         if let Some(Err(faults)) = compiled {
@@ -260,7 +265,10 @@ pub(crate) fn input_schema(value: Value) -> Result<Schema, Vec<SchemaFault>> {
     if !is_object {
         return Err(vec![SchemaFault {
             pointer: "/type".to_owned(),
-            message: format!("arguments are always an object, and this root takes {}", root_type.unwrap_or(&Value::Null)),
+            message: format!(
+                "arguments are always an object, and this root takes {}",
+                root_type.unwrap_or(&Value::Null)
+            ),
             hint: Some("Write \"type\": \"object\" and put the value in a property.".to_owned()),
         }]);
     }
@@ -350,8 +358,10 @@ fn examples(
             let Ok(doc) = crate::document::Document::parse(node.raw()) else { continue };
             let findings = schema.findings(doc.root());
             for v in crate::violation::tell(schema, &doc, &findings) {
-                let message =
-                    format!("the example does not fit its schema: {}", crate::envelope::describe(&v));
+                let message = format!(
+                    "the example does not fit its schema: {}",
+                    crate::envelope::describe(&v)
+                );
                 mistakes.push(source.mistake(&format!("{pointer}{}", v.path), message, None));
             }
         }

@@ -222,9 +222,7 @@ impl<'a> NodeRef<'a> {
     /// Number of members or elements.
     pub fn len(&self) -> usize {
         match self.cell() {
-            Some((_, cell)) if matches!(cell.kind, Kind::Array | Kind::Object) => {
-                cell.aux as usize
-            }
+            Some((_, cell)) if matches!(cell.kind, Kind::Array | Kind::Object) => cell.aux as usize,
             _ => 0,
         }
     }

@@ -105,16 +105,14 @@ fn type_of_other_languages(word: &str) -> Option<&'static str> {
 
 fn expected(error: &ValidationError<'_>) -> String {
     match super::Finding::of(error).expect {
-        super::Expect::Type(types) => {
-            types
-                .iter()
-                .map(|t| match *t {
-                    "object" => "a schema (an object)".to_owned(),
-                    t => format!("a value of type {t}"),
-                })
-                .collect::<Vec<_>>()
-                .join(" or ")
-        }
+        super::Expect::Type(types) => types
+            .iter()
+            .map(|t| match *t {
+                "object" => "a schema (an object)".to_owned(),
+                t => format!("a value of type {t}"),
+            })
+            .collect::<Vec<_>>()
+            .join(" or "),
         _ => "something else".to_owned(),
     }
 }
@@ -141,10 +139,10 @@ pub(super) fn by_walk(schema: &Value) -> Vec<SchemaFault> {
             let mut at = pointer.to_owned();
             push_token(&mut at, keyword);
             if keyword == "$ref" {
-                faults.extend(reference(schema, value, has_ids).map(|fault| SchemaFault {
-                    pointer: at.clone(),
-                    ..fault
-                }));
+                faults.extend(
+                    reference(schema, value, has_ids)
+                        .map(|fault| SchemaFault { pointer: at.clone(), ..fault }),
+                );
             } else if let Some(near) = misspelt(keyword) {
                 faults.push(
                     SchemaFault::new(at, format!("unknown keyword \"{keyword}\""))

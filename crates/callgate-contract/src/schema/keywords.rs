@@ -68,5 +68,12 @@ pub(crate) const KEYWORDS: &[&str] = &[
 ];
 
 /// Words that look like a slip of a keyword but are in common use beside them.
-pub(crate) const KNOWN_EXTRAS: &[&str] =
-    &["example", "discriminator", "nullable", "xml", "externalDocs", "enumNames", "markdownDescription"];
+pub(crate) const KNOWN_EXTRAS: &[&str] = &[
+    "example",
+    "discriminator",
+    "nullable",
+    "xml",
+    "externalDocs",
+    "enumNames",
+    "markdownDescription",
+];
