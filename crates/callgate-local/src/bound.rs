@@ -56,10 +56,11 @@ fn walk(schema: &mut Value, closing: Closing) {
         object.entry("additionalProperties").or_insert(Value::Bool(false));
     }
     if is_string(object) {
-        let limit = object.get("maxLength").and_then(Value::as_u64).unwrap_or(FREE_TEXT);
         // A minimum beyond our bound keeps its right to be met.
         let least = object.get("minLength").and_then(Value::as_u64).unwrap_or(0);
-        object.insert("maxLength".to_owned(), json!(limit.min(FREE_TEXT.max(least))));
+        let most = FREE_TEXT.max(least);
+        let limit = object.get("maxLength").and_then(Value::as_u64).unwrap_or(most);
+        object.insert("maxLength".to_owned(), json!(limit.min(most)));
     }
     for (keyword, value) in object.iter_mut() {
         let keyword = keyword.as_str();

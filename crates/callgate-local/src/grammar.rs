@@ -123,3 +123,80 @@ fn escape(literal: &str) -> String {
     }
     out
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing;
+
+    fn grammars() -> Grammars {
+        Grammars::new(&Vocabulary::read(&testing::content()).unwrap()).unwrap()
+    }
+
+    /// Whether a text is a complete sentence of the grammar, in a vocabulary of bytes.
+    fn takes(mut matcher: Matcher, text: &str) -> bool {
+        let tokens: Vec<u32> = text.bytes().map(u32::from).collect();
+        matcher.validate_tokens(&tokens).unwrap() == tokens.len()
+            && matcher.consume_tokens(&tokens).is_ok()
+            && matcher.is_accepting().unwrap()
+    }
+
+    #[test]
+    fn a_choice_is_one_of_the_names_and_nothing_else() {
+        let grammars = grammars();
+        let choice = || grammars.choice(["get", "get_all", "a.b+c"], "\"").unwrap();
+        for (text, expected) in [
+            ("get\"", true),
+            ("get_all\"", true),
+            ("a.b+c\"", true),
+            ("axb+c\"", false),
+            ("get", false),
+            ("other\"", false),
+        ] {
+            assert_eq!(takes(choice(), text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn arguments_are_what_the_schema_admits() {
+        let grammars = grammars();
+        let schema = r##"{"type": "object", "properties": {
+            "id": {"type": "string", "pattern": "^T-[0-9]+$"},
+            "day": {"type": "string", "format": "date"},
+            "who": {"oneOf": [{"type": "integer"}, {"$ref": "#/$defs/name"}]}
+        }, "required": ["id"], "$defs": {"name": {"type": "string"}}}"##;
+        let json = || {
+            let constraint = grammars.json(schema, " ").unwrap();
+            assert_eq!(constraint.notes, []);
+            constraint.matcher
+        };
+        for (text, expected) in [
+            (r#" {"id": "T-12"}"#, true),
+            (r#" {"id": "T-12", "day": "2026-02-28", "who": "Ana"}"#, true),
+            (r#" {"id": "T-12", "who": 7}"#, true),
+            (r#" {"id": "12"}"#, false),
+            (r#" {"id": "T-1", "day": "2026-13-01"}"#, false),
+            (r#" {"day": "2026-02-28"}"#, false),
+            (r#" {"id": "T-1", "other": 1}"#, false),
+            (r#"{"id": "T-1"}"#, false),
+        ] {
+            assert_eq!(takes(json(), text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_the_grammar_cannot_hold_is_told() {
+        let grammars = grammars();
+        let unknown = r#"{"type": "object", "properties": {"a": {"type": "integer"}},
+            "required": ["a"], "not": {"required": ["b"]}}"#;
+        let constraint = grammars.json(unknown, "").unwrap();
+        assert!(matches!(constraint.notes[..], [Note::Loosened(_)]), "{:?}", constraint.notes);
+        assert!(takes(constraint.matcher, r#"{"a": 1}"#));
+
+        let impossible =
+            r#"{"type": "object", "properties": {"a": {"$ref": "https://example.invalid/s"}}}"#;
+        let constraint = grammars.json(impossible, "").unwrap();
+        assert!(matches!(constraint.notes[..], [Note::AnyJson(_)]), "{:?}", constraint.notes);
+        assert!(takes(constraint.matcher, r#"{"x": [1]}"#));
+    }
+}

@@ -13,6 +13,8 @@ mod prompt;
 mod session;
 pub mod store;
 mod template;
+#[cfg(test)]
+mod testing;
 mod tokenizer;
 mod turn;
 

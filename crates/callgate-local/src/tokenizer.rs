@@ -141,6 +141,12 @@ impl Vocabulary {
         }
     }
 
+    /// The control token's own spelling.
+    #[cfg(test)]
+    pub(crate) fn word(&self, token: u32) -> &str {
+        self.special.iter().find(|(_, id)| *id == token).map_or("", |(word, _)| word)
+    }
+
     pub(crate) fn eos(&self) -> u32 {
         self.eos
     }

@@ -11,7 +11,7 @@ use crate::{
     LocalError, bound,
     decode::{Decoder, End},
     grammar::{Grammars, Note},
-    prompt::{self, ANSWER, Calling, NAME_END, Writer},
+    prompt::{self, ANSWER, Calling, LAST, NAME_END, NEXT, Writer},
     session::{Prompt, Session},
     template::Template,
     tokenizer::Vocabulary,
@@ -99,25 +99,17 @@ impl<'a> Turn<'a> {
     fn calls(&mut self, options: &Options<'_>) -> Result<(Vec<ToolCall>, End), LocalError> {
         let mut calls: Vec<ToolCall> = Vec::new();
         let first = calls_so_far(&self.request.messages);
-        let calling = Calling::new(self.writer()?, self.request)?;
         let many = self.request.parallel_tool_calls != Some(false);
-        let mut counted = false;
+        let calling = Calling::new(self.writer()?, self.request)?;
+        let logits = self.begin(&calling.name(&self.writer()?)?)?;
+        let (mut name, end) = self.name(options, logits)?;
+        if end == End::Length || (options.answer && name == ANSWER) {
+            return Ok((calls, end));
+        }
         loop {
-            let prompt = calling.name(&self.writer()?, &calls)?;
-            let logits = if counted { self.resume(&prompt)? } else { self.begin(&prompt)? };
-            counted = true;
-            // After a first call, `answer` stands for: nothing more to ask at once.
-            let answer = options.answer || !calls.is_empty();
-            let (name, end) = self.name(options, answer, logits)?;
-            if end == End::Length || (answer && name == ANSWER) {
-                return Ok((calls, end));
-            }
-            // Another tool may want what this one brings; it is asked again when that is known.
-            if calls.first().is_some_and(|call| *call.name != *name) {
-                return Ok((calls, End::Complete));
-            }
-            if calls.is_empty() {
-                (self.emit)(Delta::Call { index: 0, name: name.clone() });
+            let index = calls.len();
+            if index == 0 {
+                (self.emit)(Delta::Call { index, name: name.clone() });
             }
             let prompt = calling.arguments(&self.writer()?, &calls, &name)?;
             let (arguments, end) = self.arguments(options, &name, &prompt)?;
@@ -125,29 +117,50 @@ impl<'a> Turn<'a> {
                 // It has nothing new to ask for.
                 return Ok((calls, End::Complete));
             }
-            if !calls.is_empty() {
-                (self.emit)(Delta::Call { index: calls.len(), name: name.clone() });
+            if index > 0 {
+                (self.emit)(Delta::Call { index, name: name.clone() });
             }
             calls.push(ToolCall {
-                id: format!("call_{}", first + calls.len() + 1).into(),
-                name: name.into(),
+                id: format!("call_{}", first + index + 1).into(),
+                name: name.as_str().into(),
                 arguments: arguments.into(),
                 opaque: None,
             });
             if end == End::Length || !many || calls.len() == CALLS_PER_TURN {
                 return Ok((calls, end));
             }
+            let prompt = calling.after(&self.writer()?, &calls)?;
+            match self.next(options, &prompt)? {
+                // Another tool may want what this one brings: it is asked again when that is known.
+                (Some(next), End::Complete) if next == name => name = next,
+                (_, end) => return Ok((calls, end)),
+            }
         }
+    }
+
+    /// Whether there is another call in this turn, and of which tool.
+    fn next(
+        &mut self,
+        options: &Options<'_>,
+        prompt: &Prompt,
+    ) -> Result<(Option<String>, End), LocalError> {
+        let logits = self.resume(prompt)?;
+        let calls = options.tools.iter().map(|tool| format!("{NEXT}{}{NAME_END}", tool.name));
+        let choices: Vec<String> = calls.chain([LAST.to_owned()]).collect();
+        let matcher = self.grammars.choice(choices.iter().map(String::as_str), "")?;
+        let (text, end) = self.decoder.constrained(matcher, logits)?;
+        let name = text.strip_prefix(NEXT).and_then(|text| text.strip_suffix(NAME_END));
+        Ok((name.map(str::to_owned), end))
     }
 
     fn name(
         &mut self,
         options: &Options<'_>,
-        answer: bool,
         logits: Vec<f32>,
     ) -> Result<(String, End), LocalError> {
         let names = options.tools.iter().map(|tool| &*tool.name);
-        let matcher = self.grammars.choice(names.chain(answer.then_some(ANSWER)), NAME_END)?;
+        let matcher =
+            self.grammars.choice(names.chain(options.answer.then_some(ANSWER)), NAME_END)?;
         let (text, end) = self.decoder.constrained(matcher, logits)?;
         Ok((text.strip_suffix(NAME_END).unwrap_or(&text).to_owned(), end))
     }

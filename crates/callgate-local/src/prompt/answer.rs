@@ -46,9 +46,9 @@ fn conversation<'a>(
                 question = text.into_owned();
                 found.clear();
             }
-            Step::Call { name, arguments, response } => {
-                found.push(format!("{name} {arguments}\n{response}"));
-            }
+            Step::Calls(calls) => found.extend(
+                calls.iter().map(|c| format!("{} {}\n{}", c.name, c.arguments, c.response)),
+            ),
             Step::Answer(said) => {
                 w.turn(Role::User, &question)?;
                 question.clear();

@@ -1,13 +1,11 @@
 //! The prompt that ends where a tool's name must follow.
 
-use std::borrow::Cow;
-
 use callgate_wire::{Request, ToolCall, ToolDefinition};
 use serde_json::json;
 
 use super::{
     Writer, examples,
-    steps::{PENDING, Step, steps},
+    steps::{Step, steps},
 };
 use crate::{LocalError, session::Prompt, template::Role};
 
@@ -29,15 +27,19 @@ const ANSWER_TOOL: &str = r#"{"type":"function","function":{"name":"answer","des
 const TAIL: &str = "
 </tools>
 
-For each function call, return a json object with function name and arguments within <tool_call></tool_call> XML tags:
+Return a json array of function calls, each with function name and arguments, within <tool_call></tool_call> XML tags:
 <tool_call>
-{\"name\": <function-name>, \"arguments\": <args-json-object>}
+[{\"name\": <function-name>, \"arguments\": <args-json-object>}]
 </tool_call>";
 
 const CALL: &str = "<tool_call>\n";
-const OPEN: &str = "{\"name\": \"";
+const OPEN: &str = "[{\"name\": \"";
 /// What follows a call's name.
 pub(crate) const NAME_END: &str = "\", \"arguments\":";
+/// What follows the arguments of a call that is not the last of its turn.
+pub(crate) const NEXT: &str = "}, {\"name\": \"";
+/// What follows those of the last.
+pub(crate) const LAST: &str = "}]";
 
 /// One turn's calls while they are decoded.
 ///
@@ -57,8 +59,8 @@ impl Calling {
             w.data(&definition(tool))?.markup("\n")?;
         }
         w.markup(ANSWER_TOOL)?.markup(TAIL)?.close()?;
-        for step in examples::STEPS {
-            tell(&mut w, step)?;
+        for step in examples::steps() {
+            tell(&mut w, &step)?;
         }
         w.stable();
         if let Some(instructions) = &request.instructions {
@@ -70,9 +72,11 @@ impl Calling {
         Ok(Self { opening: w.finish() })
     }
 
-    /// Up to where a name must follow, after the calls of this turn.
-    pub(crate) fn name(&self, w: &Writer<'_>, done: &[ToolCall]) -> Result<Prompt, LocalError> {
-        self.call(w, done, OPEN)
+    /// Up to where the first call's name must follow.
+    pub(crate) fn name(&self, w: &Writer<'_>) -> Result<Prompt, LocalError> {
+        let mut w = self.open(w)?;
+        w.data(OPEN)?;
+        Ok(w.finish())
     }
 
     /// Up to where arguments must follow.
@@ -82,18 +86,49 @@ impl Calling {
         done: &[ToolCall],
         name: &str,
     ) -> Result<Prompt, LocalError> {
-        self.call(w, done, &format!("{OPEN}{name}{NAME_END}"))
-    }
-
-    fn call(&self, w: &Writer<'_>, done: &[ToolCall], open: &str) -> Result<Prompt, LocalError> {
-        let mut w = w.resume(self.opening.clone());
-        for call in done {
-            let response = Cow::Borrowed(PENDING);
-            tell(&mut w, &Step::Call { name: &call.name, arguments: &call.arguments, response })?;
-        }
-        w.open(Role::Assistant)?.markup(CALL)?.data(open)?;
+        let mut w = self.open(w)?;
+        list(&mut w, pairs(done))?;
+        head(&mut w, done.len(), name)?;
         Ok(w.finish())
     }
+
+    /// Up to where either [`NEXT`] or [`LAST`] must follow.
+    pub(crate) fn after(&self, w: &Writer<'_>, done: &[ToolCall]) -> Result<Prompt, LocalError> {
+        let mut w = self.open(w)?;
+        list(&mut w, pairs(done))?;
+        Ok(w.finish())
+    }
+
+    fn open<'a>(&self, w: &Writer<'a>) -> Result<Writer<'a>, LocalError> {
+        let mut w = w.resume(self.opening.clone());
+        w.open(Role::Assistant)?.markup(CALL)?;
+        Ok(w)
+    }
+}
+
+fn pairs(calls: &[ToolCall]) -> impl Iterator<Item = (&str, &str)> {
+    calls.iter().map(|call| (&*call.name, &*call.arguments))
+}
+
+/// Calls without what follows the last arguments.
+///
+/// Written in the pieces that decoding goes by, each tokenized on its own: examples, transcript and
+/// decoding then show the model the same tokens at the seams, where it decides whether to go on.
+fn list<'a>(
+    w: &mut Writer<'_>,
+    calls: impl Iterator<Item = (&'a str, &'a str)>,
+) -> Result<(), LocalError> {
+    for (index, (name, arguments)) in calls.enumerate() {
+        head(w, index, name)?;
+        w.data(&format!(" {arguments}"))?;
+    }
+    Ok(())
+}
+
+fn head(w: &mut Writer<'_>, index: usize, name: &str) -> Result<(), LocalError> {
+    let open = if index == 0 { OPEN } else { NEXT };
+    w.data(&format!("{open}{name}{NAME_END}"))?;
+    Ok(())
 }
 
 fn definition(tool: &ToolDefinition) -> String {
@@ -110,13 +145,17 @@ fn definition(tool: &ToolDefinition) -> String {
 fn tell(w: &mut Writer<'_>, step: &Step<'_>) -> Result<(), LocalError> {
     match step {
         Step::User(text) => w.turn(Role::User, text)?,
-        Step::Call { name, arguments, response } => {
-            call(w, name, arguments)?.close()?;
-            w.open(Role::User)?.markup("<tool_response>\n")?.data(response)?;
-            w.markup("\n</tool_response>")?.close()?
+        Step::Calls(calls) => {
+            call(w, calls.iter().map(|call| (call.name, call.arguments)))?.close()?;
+            w.open(Role::User)?;
+            for (index, call) in calls.iter().enumerate() {
+                w.markup(if index == 0 { "<tool_response>\n" } else { "\n<tool_response>\n" })?;
+                w.data(&call.response)?.markup("\n</tool_response>")?;
+            }
+            w.close()?
         }
         Step::Answer(said) => {
-            call(w, ANSWER, "{}")?;
+            call(w, std::iter::once((ANSWER, "{}")))?;
             if let Some(said) = said {
                 w.markup("\n")?.data(said)?;
             }
@@ -126,12 +165,12 @@ fn tell(w: &mut Writer<'_>, step: &Step<'_>) -> Result<(), LocalError> {
     Ok(())
 }
 
-/// A call exactly as decoding leaves it.
-fn call<'c, 'b>(
+/// Calls exactly as decoding leaves them.
+fn call<'a, 'b, 'c>(
     w: &'c mut Writer<'b>,
-    name: &str,
-    arguments: &str,
+    calls: impl Iterator<Item = (&'a str, &'a str)>,
 ) -> Result<&'c mut Writer<'b>, LocalError> {
     w.open(Role::Assistant)?.markup(CALL)?;
-    w.data(&format!("{OPEN}{name}{NAME_END} {arguments}}}\n"))?.markup("</tool_call>")
+    list(w, calls)?;
+    w.data(LAST)?.markup("\n</tool_call>")
 }

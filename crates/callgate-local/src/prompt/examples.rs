@@ -1,9 +1,9 @@
 //! The worked examples that every choosing prompt holds.
 //!
 //! Their tools are nobody's: the grammar never lets them be called. They show when to call, when
-//! to call again, how to go on from a result or an error, and when to answer.
+//! to call twice, how to go on from a result, and when to answer.
 
-use super::steps::Step;
+use super::steps::{Call, Step};
 
 /// Tools of the examples, in the shape of the real ones.
 pub(super) const TOOLS: [&str; 2] = [
@@ -11,60 +11,61 @@ pub(super) const TOOLS: [&str; 2] = [
     r#"{"type":"function","function":{"name":"create_event","description":"Put an event in the calendar","parameters":{"type":"object","properties":{"title":{"type":"string"},"date":{"type":"string","format":"date"},"kind":{"type":"string","enum":["meeting","reminder"]}},"required":["title","date","kind"],"additionalProperties":false}}}"#,
 ];
 
-const fn user(text: &'static str) -> Step<'static> {
-    Step::User(std::borrow::Cow::Borrowed(text))
-}
-
-const fn call(
-    name: &'static str,
-    arguments: &'static str,
-    response: &'static str,
-) -> Step<'static> {
-    Step::Call { name, arguments, response: std::borrow::Cow::Borrowed(response) }
-}
-
 const ANSWER: Step<'static> = Step::Answer(None);
 
-pub(super) const STEPS: &[Step<'static>] = &[
-    user("Good morning"),
-    ANSWER,
-    user("How much is 20 euros in yen?"),
-    call(
-        "convert_currency",
-        r#"{"amount": 20, "from": "EUR", "to": "JPY"}"#,
-        r#"{"amount": 3412.6}"#,
-    ),
-    ANSWER,
-    user("remind me on 5 May 2024 to call Ana"),
-    call(
-        "create_event",
-        r#"{"title": "call Ana", "date": "2024-05-05", "kind": "reminder"}"#,
-        r#"{"id": 81}"#,
-    ),
-    ANSWER,
-    user("Tell me a joke about cats"),
-    ANSWER,
-    user("35 GBP to USD and CAD"),
-    call(
-        "convert_currency",
-        r#"{"amount": 35, "from": "GBP", "to": "USD"}"#,
-        r#"{"amount": 44.1}"#,
-    ),
-    call(
-        "convert_currency",
-        r#"{"amount": 35, "from": "GBP", "to": "CAD"}"#,
-        r#"{"amount": 60.3}"#,
-    ),
-    ANSWER,
-    user("merci beaucoup"),
-    ANSWER,
-    user("Please set a meeting called Budget on 2024-06-11"),
-    call(
-        "create_event",
-        r#"{"title": "Budget", "date": "2024-06-11", "kind": "meeting"}"#,
-        r#"{"id": 82}"#,
-    ),
-    ANSWER,
-    user("Who wrote Hamlet?"),
-    ANSWER,
-];
+fn user(text: &'static str) -> Step<'static> {
+    Step::User(text.into())
+}
+
+fn calls<const N: usize>(list: [Call<'static>; N]) -> Step<'static> {
+    Step::Calls(Vec::from(list))
+}
+
+fn convert(arguments: &'static str, response: &'static str) -> Call<'static> {
+    Call { name: "convert_currency", arguments, response: response.into() }
+}
+
+fn event(arguments: &'static str, response: &'static str) -> Call<'static> {
+    Call { name: "create_event", arguments, response: response.into() }
+}
+
+pub(super) fn steps() -> Vec<Step<'static>> {
+    vec![
+        user("Good morning"),
+        ANSWER,
+        user("How much is 20 euros in yen?"),
+        calls([convert(r#"{"amount": 20, "from": "EUR", "to": "JPY"}"#, r#"{"amount": 3412.6}"#)]),
+        ANSWER,
+        user("remind me to call Ana on 5 May 2024 and to pay the rent on the 9th"),
+        calls([
+            event(
+                r#"{"title": "call Ana", "date": "2024-05-05", "kind": "reminder"}"#,
+                r#"{"id": 81}"#,
+            ),
+            event(
+                r#"{"title": "pay the rent", "date": "2024-05-09", "kind": "reminder"}"#,
+                r#"{"id": 82}"#,
+            ),
+        ]),
+        ANSWER,
+        user("Tell me a joke about cats"),
+        ANSWER,
+        user("Convert 35 GBP to USD and put the result in my calendar for 2024-07-01"),
+        calls([convert(r#"{"amount": 35, "from": "GBP", "to": "USD"}"#, r#"{"amount": 44.1}"#)]),
+        calls([event(
+            r#"{"title": "35 GBP = 44.1 USD", "date": "2024-07-01", "kind": "reminder"}"#,
+            r#"{"id": 83}"#,
+        )]),
+        ANSWER,
+        user("merci beaucoup"),
+        ANSWER,
+        user("Please set a meeting called Budget on 2024-06-11"),
+        calls([event(
+            r#"{"title": "Budget", "date": "2024-06-11", "kind": "meeting"}"#,
+            r#"{"id": 84}"#,
+        )]),
+        ANSWER,
+        user("Who wrote Hamlet?"),
+        ANSWER,
+    ]
+}

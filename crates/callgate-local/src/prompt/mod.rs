@@ -22,7 +22,7 @@ use crate::{
 };
 
 pub(crate) use answer::{answering, structured};
-pub(crate) use choose::{ANSWER, Calling, NAME_END};
+pub(crate) use choose::{ANSWER, Calling, LAST, NAME_END, NEXT};
 
 /// Builds a prompt from markup (ours) and data (anybody's), never confusing the two.
 pub(crate) struct Writer<'a> {
@@ -75,3 +75,6 @@ impl<'a> Writer<'a> {
         self.prompt
     }
 }
+
+#[cfg(test)]
+mod tests;

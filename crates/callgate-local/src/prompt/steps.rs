@@ -1,7 +1,4 @@
-//! The transcript as small models follow it best: one call a turn, each with its result.
-//!
-//! Calls that were made at once are told one after the other. Small models that see several calls in
-//! a turn do not find its end; those that see one after the other know when nothing is left to ask.
+//! The transcript as the prompts tell it: who asked, what was called at once, what came of it.
 
 use std::borrow::Cow;
 
@@ -9,20 +6,22 @@ use callgate_wire::{AssistantPart, Message};
 
 use super::results::{body, text};
 
-/// Stands for a result that is still to come.
-pub(super) const PENDING: &str = r#"{"status": "accepted, the result follows"}"#;
-
 /// What happened next.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Step<'a> {
     User(Cow<'a, str>),
-    Call {
-        name: &'a str,
-        arguments: &'a str,
-        response: Cow<'a, str>,
-    },
+    /// Calls made in one turn.
+    Calls(Vec<Call<'a>>),
     /// What the assistant wrote; nothing where that does not matter.
     Answer(Option<Cow<'a, str>>),
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Call<'a> {
+    pub(super) name: &'a str,
+    pub(super) arguments: &'a str,
+    /// Nothing where the transcript has no result for it.
+    pub(super) response: Cow<'a, str>,
 }
 
 pub(super) fn steps<M: AsRef<Message>>(messages: &[M]) -> Vec<Step<'_>> {
@@ -31,7 +30,7 @@ pub(super) fn steps<M: AsRef<Message>>(messages: &[M]) -> Vec<Step<'_>> {
         match message.as_ref() {
             Message::User { content } => steps.push(Step::User(text(content).into())),
             Message::Assistant { content } => {
-                assistant(content, &messages[index + 1..], &mut steps)
+                steps.push(assistant(content, &messages[index + 1..]))
             }
             // Told with its call.
             Message::Tool(_) => {}
@@ -40,17 +39,13 @@ pub(super) fn steps<M: AsRef<Message>>(messages: &[M]) -> Vec<Step<'_>> {
     steps
 }
 
-fn assistant<'a, M: AsRef<Message>>(
-    content: &'a [AssistantPart],
-    later: &'a [M],
-    steps: &mut Vec<Step<'a>>,
-) {
+fn assistant<'a, M: AsRef<Message>>(content: &'a [AssistantPart], later: &'a [M]) -> Step<'a> {
     let mut said = String::new();
-    let before = steps.len();
+    let mut calls = Vec::new();
     for part in content {
         match part {
             AssistantPart::Text { text } => said.push_str(text),
-            AssistantPart::Call(call) => steps.push(Step::Call {
+            AssistantPart::Call(call) => calls.push(Call {
                 name: &call.name,
                 arguments: &call.arguments,
                 response: result_of(&call.id, later),
@@ -58,9 +53,7 @@ fn assistant<'a, M: AsRef<Message>>(
             AssistantPart::Reasoning { .. } | AssistantPart::Opaque(_) => {}
         }
     }
-    if steps.len() == before {
-        steps.push(Step::Answer(Some(said.into())));
-    }
+    if calls.is_empty() { Step::Answer(Some(said.into())) } else { Step::Calls(calls) }
 }
 
 fn result_of<'a, M: AsRef<Message>>(id: &str, later: &[M]) -> Cow<'a, str> {
@@ -68,5 +61,5 @@ fn result_of<'a, M: AsRef<Message>>(id: &str, later: &[M]) -> Cow<'a, str> {
         Message::Tool(result) if &*result.call_id == id => Some(result),
         _ => None,
     });
-    result.map_or(Cow::Borrowed(PENDING), |result| Cow::Owned(body(result)))
+    result.map_or(Cow::Borrowed(""), |result| Cow::Owned(body(result)))
 }

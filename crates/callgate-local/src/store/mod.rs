@@ -42,7 +42,7 @@ use checked::Checked;
 use crate::{GgufFacts, LocalModel, LocalOptions};
 
 pub use error::StoreError;
-pub use manifest::{DEFAULT, MANIFEST, SMALL, SMOKE, Source};
+pub use manifest::{DEFAULT, MANIFEST, Parts, SMALL, SMOKE, Source};
 pub use pull::{Progress, Pulled};
 
 /// The models of one user.
