@@ -53,13 +53,10 @@ fn offer(run: &Run, why: Why) -> (Arc<[ToolDefinition]>, ToolChoice) {
 }
 
 /// The effect of a recorded request.
-pub(crate) fn effect(run: &mut Run, event: &Event) -> Effect {
+pub(crate) fn effect(run: &Run, event: &Event) -> Effect {
     let Event::ModelRequested { hop, tools, tool_choice, .. } = event else {
         return Effect::End;
     };
-    if *tool_choice != ToolChoice::None {
-        run.steps += 1;
-    }
     let agent = run.agent().clone();
     let offered = if tools.len() == run.offered.len() {
         run.offered.clone()

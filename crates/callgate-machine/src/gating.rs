@@ -11,8 +11,9 @@ use callgate_contract::{
 use callgate_wire::{Reply, Stop, ToolCall};
 
 use crate::{
+    answer,
     effect::{self, Effect},
-    event::{CallGated, Event, GateVerdict, LookupStarted, Why},
+    event::{CallGated, Event, GateVerdict, LookupStarted},
     run::{CallState, Run},
 };
 
@@ -32,13 +33,16 @@ pub(crate) fn unique_id(run: &mut Run, call: &ToolCall, index: usize) -> Arc<str
 }
 
 /// Decides with the whole reply in view which calls cannot run, whatever their arguments.
-pub(crate) fn bar(run: &Run, reply: &Reply, why: Why, calls: &mut [crate::run::Call]) {
+pub(crate) fn bar(run: &Run, reply: &Reply, may_call: bool, calls: &mut [crate::run::Call]) {
     let one_only = !run.agent().parallel_tool_calls;
     for (i, call) in calls.iter_mut().enumerate() {
         let fault = match reply.stop {
             Stop::Length => Some(Fault::truncated()),
             Stop::Incomplete => Some(Fault::stream_incomplete()),
-            _ if why == Why::WrapUp => Some(Fault::skipped("no more calls are possible")),
+            // The request said so, and the loop's word counts, whatever the model makes of it.
+            _ if !may_call && !answer::is_final(run, &call.name) => {
+                Some(Fault::skipped("no calls are possible now; answer with what is known"))
+            }
             _ if one_only && i > 0 => Some(Fault::skipped(
                 "only one call at a time is possible here, and the first one was taken; make it again",
             )),
@@ -111,7 +115,7 @@ fn judge(run: &Run, index: usize, edited: bool) -> Event {
     if let Some(most) = run.agent().budget.calls_per_tool {
         let running = run.calls.iter().enumerate().filter(|(i, c)| {
             *i < index
-                && c.name == call.name
+                && tool_of(run, *i).is_some_and(|other| other.name == tool.name)
                 && matches!(
                     c.state,
                     CallState::Ready { .. } | CallState::Waiting { .. } | CallState::Asking { .. }
@@ -215,7 +219,7 @@ pub(crate) fn found_something(output: &Output) -> bool {
 }
 
 /// Starts the question of the rule that a call waits for.
-pub(crate) fn start_question(run: &Run, index: usize, question: &Arc<str>) -> Event {
+fn start_question(run: &Run, index: usize, question: &Arc<str>) -> Event {
     let call = &run.calls[index];
     let nothing = || fail_gate(run, index, "the rule's question could not be asked");
     let CallState::Asking { arguments, rule } = &call.state else {
@@ -278,8 +282,20 @@ pub(crate) fn gate_after_question(run: &Run, index: usize) -> Event {
     }))
 }
 
+/// What a judged call begins with: itself, or a question to a tool or a person.
+pub(crate) fn begin(run: &Run, index: usize) -> Option<Event> {
+    let call = &run.calls[index];
+    match (&call.state, call.verdict.as_ref()?) {
+        (CallState::Asking { .. }, GateVerdict::Asking { question, .. }) => {
+            Some(start_question(run, index, question))
+        }
+        (CallState::Ready { .. }, verdict) => Some(start_or_ask(run, index, verdict)),
+        _ => None,
+    }
+}
+
 /// What follows admission: the call itself, or a question to a person.
-pub(crate) fn start_or_ask(run: &Run, index: usize, verdict: &GateVerdict) -> Event {
+fn start_or_ask(run: &Run, index: usize, verdict: &GateVerdict) -> Event {
     let GateVerdict::Admitted { arguments, tier: Tier::Approve, because } = verdict else {
         return start(run, index);
     };

@@ -136,7 +136,13 @@ pub(crate) fn succeeded(run: &mut Run, name: &Arc<str>, arguments: &str) {
 }
 
 /// The provider brought no reply: ask again where that helps, else end.
-pub(crate) fn provider_failed(run: &mut Run, error: &ProviderError, out: &mut Vec<Effect>) {
+pub(crate) fn provider_failed(
+    run: &mut Run,
+    error: &ProviderError,
+    why: Why,
+    is_step: bool,
+    out: &mut Vec<Effect>,
+) {
     if run.cancelled {
         out.push(Effect::Append(finish(run, StoppedBy::UserCancel)));
         return;
@@ -151,9 +157,11 @@ pub(crate) fn provider_failed(run: &mut Run, error: &ProviderError, out: &mut Ve
     }
     if is_lost && run.tally.lost < LOST_REPLIES {
         run.tally.lost += 1;
-        // The lost reply was one step; asking for it again is the same one.
-        run.steps = run.steps.saturating_sub(1);
-        out.push(Effect::Append(ask::request(run, Why::ReplyLost)));
+        // If the lost reply was a step, asking for it again is the same one. The last reply stays
+        // the last: asked for with tools again, a provider that keeps failing would never end.
+        run.steps -= u32::from(is_step);
+        let why = if why == Why::WrapUp { why } else { Why::ReplyLost };
+        out.push(Effect::Append(ask::request(run, why)));
         return;
     }
     let mut end = ending(run, Status::Failed, Some(StoppedBy::ProviderError));

@@ -11,7 +11,7 @@ use serde_json::json;
 use serde_json::value::RawValue;
 
 use crate::{
-    event::{AnswerSchema, RunStarted},
+    event::{AnswerSchema, GateVerdict, RunStarted},
     finish::Finish,
 };
 
@@ -52,7 +52,11 @@ pub(crate) enum Phase {
     /// Nothing yet.
     New,
     /// The model is being asked.
-    Thinking { why: crate::event::Why },
+    Thinking {
+        why: crate::event::Why,
+        /// Whether the request counts as a step.
+        is_step: bool,
+    },
     /// Calls of the last reply are being judged or run.
     Calling,
     /// Over.
@@ -76,6 +80,8 @@ pub(crate) struct Call {
     /// Why it cannot run whatever its arguments, decided with the reply.
     pub barred: Option<Box<Fault>>,
     pub state: CallState,
+    /// What the gates last said, for when the whole reply has been judged.
+    pub verdict: Option<GateVerdict>,
     pub attempt: u32,
     /// Where the call stands in the last assistant message.
     pub part: usize,

@@ -8,7 +8,7 @@
 use std::sync::Arc;
 
 use callgate_contract::{Admitted, ErrorKind, Executed, Failure, Fault, result};
-use callgate_wire::{AssistantPart, Message, Part, Reply, Stop, ToolCall};
+use callgate_wire::{AssistantPart, Message, Part, Reply, Stop, ToolCall, ToolChoice};
 
 use crate::{
     answer, ask,
@@ -47,19 +47,21 @@ pub fn step(run: &mut Run, record: &Record) -> Vec<Effect> {
             run.messages.push(Arc::new(Message::user(text.clone())));
             out.push(Effect::Append(ask::request(run, Why::Turn)));
         }
-        Event::ModelRequested { hop, why, .. } => {
+        Event::ModelRequested { hop, why, tool_choice, .. } => {
             run.hop = *hop;
-            run.phase = Phase::Thinking { why: *why };
+            let is_step = *tool_choice != ToolChoice::None;
+            run.steps += u32::from(is_step);
+            run.phase = Phase::Thinking { why: *why, is_step };
             out.push(ask::effect(run, &record.event));
         }
         Event::ModelReplied { hop, reply, error } => {
-            let Phase::Thinking { why } = run.phase else { return out };
+            let Phase::Thinking { why, is_step } = run.phase else { return out };
             if *hop != run.hop {
                 return out;
             }
             match (reply, error) {
-                (Some(reply), _) => replied(run, reply, why, &mut out),
-                (None, Some(error)) => policy::provider_failed(run, error, &mut out),
+                (Some(reply), _) => replied(run, reply, why, is_step, &mut out),
+                (None, Some(error)) => policy::provider_failed(run, error, why, is_step, &mut out),
                 (None, None) => {}
             }
         }
@@ -118,7 +120,7 @@ impl Answer {
     }
 }
 
-fn replied(run: &mut Run, reply: &Arc<Reply>, why: Why, out: &mut Vec<Effect>) {
+fn replied(run: &mut Run, reply: &Arc<Reply>, why: Why, is_step: bool, out: &mut Vec<Effect>) {
     policy::count(run, reply);
     run.tally.lost = 0;
     let mut content = reply.content.clone();
@@ -148,7 +150,9 @@ fn replied(run: &mut Run, reply: &Arc<Reply>, why: Why, out: &mut Vec<Effect>) {
         answer::text(run, reply, why, out);
         return;
     }
-    gating::bar(run, reply, why, &mut calls);
+    // Calls where none were possible are a step all the same, or they could go on for ever.
+    run.steps += u32::from(!is_step);
+    gating::bar(run, reply, is_step, &mut calls);
     run.calls = calls;
     run.phase = Phase::Calling;
     if let Some(stop) = policy::over_budget(run) {
@@ -164,9 +168,8 @@ fn replied(run: &mut Run, reply: &Arc<Reply>, why: Why, out: &mut Vec<Effect>) {
         out.push(Effect::Append(gating::gate(run, final_call)));
         return;
     }
-    for index in 0..run.calls.len() {
-        out.push(Effect::Append(gating::gate(run, index)));
-    }
+    // One after the other, so that each is judged with the ones before it in view.
+    out.push(Effect::Append(gating::gate(run, 0)));
 }
 
 fn new_call(call: &ToolCall, part: usize) -> Call {
@@ -176,6 +179,7 @@ fn new_call(call: &ToolCall, part: usize) -> Call {
         raw: call.arguments.clone(),
         barred: None,
         state: CallState::Pending,
+        verdict: None,
         attempt: 0,
         part,
     }
@@ -184,16 +188,13 @@ fn new_call(call: &ToolCall, part: usize) -> Call {
 fn gated_call(run: &mut Run, gated: &CallGated, out: &mut Vec<Effect>) {
     let Some(index) = run.calls.iter().position(|c| c.id == gated.call) else { return };
     let part = run.calls[index].part;
+    let is_first = run.calls[index].is_pending() && !gated.edited;
+    run.calls[index].verdict = Some(gated.verdict.clone());
     match &gated.verdict {
         GateVerdict::Refused { fault } => {
             done_with_fault(run, index, (**fault).clone());
-            if !policy::failed(run, &gated.name, &gated.raw, fault, out) {
-                // A refused final call gives the calls beside it their turn.
-                if answer::is_final(run, &gated.name) {
-                    let pending = (0..run.calls.len()).filter(|&i| run.calls[i].is_pending());
-                    out.extend(pending.map(|i| Effect::Append(gating::gate(run, i))));
-                }
-                close_hop(run, out);
+            if policy::failed(run, &gated.name, &gated.raw, fault, out) {
+                return;
             }
         }
         GateVerdict::Answer { arguments } => {
@@ -204,12 +205,11 @@ fn gated_call(run: &mut Run, gated: &CallGated, out: &mut Vec<Effect>) {
                 is_error: false,
             };
             out.push(Effect::Append(answer::accepted(run, arguments)));
+            return;
         }
-        GateVerdict::Asking { arguments, rule, question } => {
-            let call = &mut run.calls[index];
-            call.state =
-                CallState::Asking { arguments: Admitted::recorded(arguments.clone()), rule: *rule };
-            out.push(Effect::Append(gating::start_question(run, index, question)));
+        GateVerdict::Asking { arguments, rule, .. } => {
+            let arguments = Admitted::recorded(arguments.clone());
+            run.calls[index].state = CallState::Asking { arguments, rule: *rule };
         }
         GateVerdict::Admitted { arguments, .. } => {
             if !gated.adjustments.is_empty() || gated.edited {
@@ -217,9 +217,21 @@ fn gated_call(run: &mut Run, gated: &CallGated, out: &mut Vec<Effect>) {
             }
             run.calls[index].state =
                 CallState::Ready { arguments: Admitted::recorded(arguments.clone()) };
-            out.push(Effect::Append(gating::start_or_ask(run, index, &gated.verdict)));
         }
     }
+    judged(run, index, is_first, out);
+}
+
+/// What follows once a call is judged. Nothing of a reply begins before all of it is judged: a call
+/// that ends the run must not find its siblings under way.
+fn judged(run: &mut Run, index: usize, is_first: bool, out: &mut Vec<Effect>) {
+    if let Some(next) = run.calls.iter().position(Call::is_pending) {
+        out.push(Effect::Append(gating::gate(run, next)));
+        return;
+    }
+    let all = if is_first { 0..run.calls.len() } else { index..index + 1 };
+    out.extend(all.filter_map(|index| gating::begin(run, index)).map(Effect::Append));
+    close_hop(run, out);
 }
 
 fn decided(
