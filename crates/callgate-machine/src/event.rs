@@ -8,7 +8,7 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use callgate_contract::{Adjustment, Failure, Fault, Output, tier::Tier};
+use callgate_contract::{Adjustment, Failure, Fault, Output, shape::Omission, tier::Tier};
 use callgate_wire::{ProviderError, Reply, ToolChoice};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -107,6 +107,17 @@ pub enum Event {
     },
     /// Input: a tool call ended.
     CallFinished(Box<CallFinished>),
+    /// Derived: the gate out passed a result on, but not as it came. Absent where it did.
+    ResultPassed {
+        /// The call.
+        call: Arc<str>,
+        /// What was mended.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        adjustments: Vec<Adjustment>,
+        /// What was left out of what the model sees.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        omissions: Vec<Omission>,
+    },
     /// Input: somebody wants the run to stop.
     CancelRequested {
         /// Who.
@@ -301,6 +312,7 @@ impl Event {
                 | Self::CallGated(_)
                 | Self::ApprovalRequested { .. }
                 | Self::CallStarted { .. }
+                | Self::ResultPassed { .. }
                 | Self::RunPaused { .. }
                 | Self::RunFinished(_)
         )

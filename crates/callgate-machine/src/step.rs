@@ -88,6 +88,7 @@ pub fn step(run: &mut Run, record: &Record) -> Vec<Effect> {
             started(run, call, *attempt, idempotency_key, lookup.as_deref(), &mut out);
         }
         Event::CallFinished(finished) => finished_call(run, finished, &mut out),
+        Event::ResultPassed { .. } => {}
         Event::CancelRequested { .. } => {
             run.cancelled = true;
             out.push(Effect::Abort);
@@ -340,6 +341,14 @@ fn finished_call(run: &mut Run, finished: &CallFinished, out: &mut Vec<Effect>) 
     let (id, name) = (run.calls[index].id.clone(), run.calls[index].name.clone());
     match result::pass(&tool, run.mode(), &outcome) {
         Ok(passed) => {
+            if !passed.adjustments.is_empty() || !passed.omissions.is_empty() {
+                // Law 11. Before the request that shows the model what is left.
+                out.push(Effect::Append(Event::ResultPassed {
+                    call: id.clone(),
+                    adjustments: passed.adjustments,
+                    omissions: passed.omissions.clone(),
+                }));
+            }
             let envelope = callgate_contract::Envelope::ok(id, name.clone(), passed.result)
                 .omitting(passed.omissions);
             let mut content = vec![Part::Text { text: envelope.to_text().into() }];
