@@ -128,11 +128,12 @@ fn short(value: &Value) -> String {
 /// Faults that no meta-schema sees: misspelt keywords, references that lead nowhere or outside.
 pub(super) fn by_walk(schema: &Value) -> Vec<SchemaFault> {
     let mut faults = Vec::new();
-    let has_ids = {
-        let mut found = false;
-        walk(schema, &mut |_, sub| found |= sub.get("$id").or_else(|| sub.get("id")).is_some());
-        found
-    };
+    let mut ids = Ids::None;
+    walk(schema, &mut |pointer, sub| {
+        if sub.get("$id").or_else(|| sub.get("id")).is_some() {
+            ids = ids.max(if pointer.is_empty() { Ids::Root } else { Ids::Inner });
+        }
+    });
     walk(schema, &mut |pointer, sub| {
         let Value::Object(keywords) = sub else { return };
         for (keyword, value) in keywords {
@@ -140,7 +141,7 @@ pub(super) fn by_walk(schema: &Value) -> Vec<SchemaFault> {
             push_token(&mut at, keyword);
             if keyword == "$ref" {
                 faults.extend(
-                    reference(schema, value, has_ids)
+                    reference(schema, value, ids)
                         .map(|fault| SchemaFault { pointer: at.clone(), ..fault }),
                 );
             } else if let Some(near) = misspelt(keyword) {
@@ -154,6 +155,14 @@ pub(super) fn by_walk(schema: &Value) -> Vec<SchemaFault> {
     faults
 }
 
+/// Where a schema has identifiers, against which references resolve.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Ids {
+    None,
+    Root,
+    Inner,
+}
+
 fn misspelt(keyword: &str) -> Option<&'static str> {
     if keywords::KEYWORDS.contains(&keyword)
         || keywords::KNOWN_EXTRAS.contains(&keyword)
@@ -165,11 +174,11 @@ fn misspelt(keyword: &str) -> Option<&'static str> {
     suggest::nearest(keyword, keywords::KEYWORDS)
 }
 
-fn reference(root: &Value, value: &Value, has_ids: bool) -> Option<SchemaFault> {
+fn reference(root: &Value, value: &Value, ids: Ids) -> Option<SchemaFault> {
     let target = value.as_str()?;
     let Some(fragment) = target.strip_prefix('#') else {
         // With `$id` in play the target may still be inside; building tells.
-        if has_ids || target.contains("json-schema.org/") {
+        if ids != Ids::None || target.contains("json-schema.org/") {
             return None;
         }
         return Some(
@@ -182,7 +191,8 @@ fn reference(root: &Value, value: &Value, has_ids: bool) -> Option<SchemaFault> 
         return None;
     }
     let decoded = percent_decode(fragment);
-    if root.pointer(&decoded).is_some() {
+    // Below an `$id` of its own, `#` is that schema's root; building tells.
+    if ids == Ids::Inner || root.pointer(&decoded).is_some() {
         return None;
     }
     let names: Vec<&str> = ["$defs", "definitions"]
