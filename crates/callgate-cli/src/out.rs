@@ -1,0 +1,19 @@
+//! Standard output. Whoever reads it may have enough at any time; that is no error worth a word.
+
+use std::io::{self, IsTerminal as _, Write as _};
+
+use crate::{failure::Failure, show::words};
+
+/// Writes a line.
+pub(crate) fn line(text: &str) -> Result<(), Failure> {
+    let mut out = io::stdout().lock();
+    writeln!(out, "{text}").and_then(|()| out.flush()).map_err(|error| match error.kind() {
+        io::ErrorKind::BrokenPipe => Failure::unread(),
+        _ => Failure::io("cannot write to standard output", &error),
+    })
+}
+
+/// Writes words of a model. A terminal is spared what would move its cursor.
+pub(crate) fn answer(text: &str) -> Result<(), Failure> {
+    if io::stdout().is_terminal() { line(&words::clean(text)) } else { line(text) }
+}

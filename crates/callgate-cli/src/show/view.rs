@@ -1,0 +1,484 @@
+//! The live view of a run: what was asked, what the gates said, what came of it.
+//!
+//! A line is written once what it says is final. What is still coming (streamed text, a tool at
+//! work) is only shown on a terminal, below the lines, and is gone again when it is there.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use callgate::{
+    contract::{Catalog, Mode, result, tier::Tier},
+    engine::Notice,
+    machine::{
+        Event, Finish, Record, Status, StoppedBy,
+        event::{CallFinished, CallGated, Decision, GateVerdict, RunStarted, Why},
+    },
+    wire::{AssistantPart, Delta, Reply, Stop},
+};
+
+use super::{screen::Screen, words};
+
+/// How much is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Detail {
+    /// Nothing.
+    Nothing,
+    /// How it ended.
+    Summary,
+    /// Hops, gates and results, shortened.
+    Hops,
+    /// The same, whole.
+    All,
+}
+
+/// Characters of an argument or a result that are shown unless all are wanted.
+const SHORT: usize = 160;
+
+/// Sees a run and shows it.
+pub(crate) struct View {
+    screen: Arc<Screen>,
+    detail: Detail,
+    /// Whether a model is at work, or only one call is made.
+    is_run: bool,
+    catalog: Catalog,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    mode: Mode,
+    started_at: u64,
+    ended_at: u64,
+    asked_at: u64,
+    goal: String,
+    streamed: String,
+    /// Calls of the last reply by name: those that have a number need one.
+    wanted: HashMap<Arc<str>, usize>,
+    seen: HashMap<Arc<str>, usize>,
+    calls: HashMap<Arc<str>, Shown>,
+    results: usize,
+    running: Vec<Arc<str>>,
+    /// The call whose own line was the last one written.
+    last: Option<Arc<str>>,
+    /// Figures of earlier turns of a chat.
+    before: Option<Finish>,
+}
+
+/// A call that is on the screen.
+struct Shown {
+    label: String,
+    tool: Option<Arc<str>>,
+    started_at: u64,
+    is_lookup: bool,
+}
+
+impl View {
+    /// A view of runs with these tools.
+    pub(crate) fn new(screen: Arc<Screen>, detail: Detail, catalog: &Catalog) -> Self {
+        let catalog = catalog.clone();
+        Self { screen, detail, is_run: true, catalog, state: Mutex::default() }
+    }
+
+    /// A view of one call that no model made.
+    pub(crate) fn of_one_call(mut self, mode: Mode) -> Self {
+        self.is_run = false;
+        self.state().mode = mode;
+        self
+    }
+
+    /// Shows what happened.
+    pub(crate) fn see(&self, notice: &Notice) {
+        let mut state = self.state();
+        match notice {
+            Notice::Record(record) => self.record(&mut state, record),
+            Notice::Delta { delta, .. } => {
+                if self.detail >= Detail::Hops {
+                    self.delta(&mut state, delta);
+                }
+            }
+        }
+    }
+
+    /// The line that says how a run ended.
+    pub(crate) fn ended(&self, finish: &Finish) {
+        self.screen.still();
+        let mut state = self.state();
+        if self.detail >= Detail::Summary {
+            let paint = self.screen.paint();
+            let word = match (finish.status, finish.stopped_by) {
+                (Status::Answered, Some(StoppedBy::MaxSteps)) => {
+                    paint.yellow("answered at the step limit")
+                }
+                (Status::Answered, _) => paint.green("answered"),
+                (Status::Cancelled, _) => paint.yellow("cancelled"),
+                (Status::Stopped, _) => paint.yellow("stopped"),
+                (Status::Failed, _) => paint.red("failed"),
+            };
+            let took = state.ended_at.saturating_sub(state.started_at);
+            let this = this_turn(finish, state.before.as_ref());
+            self.screen.line(words::summary(&this, &word, took));
+            if !finish.skipped.is_empty() {
+                let names = finish.skipped.join(", ");
+                self.screen.line(paint.dim(format!("not run: {}", words::clean(&names))));
+            }
+        }
+        state.before = Some(finish.clone());
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn record(&self, state: &mut State, record: &Record) {
+        match &record.event {
+            Event::RunStarted(start) => {
+                state.started_at = record.at;
+                if self.is_run {
+                    state.mode = start.agent.mode;
+                }
+                state.goal = words::short(&start.goal, SHORT);
+            }
+            Event::UserSaid { text } => {
+                state.started_at = record.at;
+                state.goal = words::short(text, SHORT);
+                state.results = 0;
+            }
+            Event::ModelRequested { .. } => state.asked_at = record.at,
+            Event::RunFinished(_) => state.ended_at = record.at,
+            _ => {}
+        }
+        if self.detail >= Detail::Hops {
+            self.show(state, record);
+        }
+    }
+
+    fn show(&self, state: &mut State, record: &Record) {
+        let paint = self.screen.paint();
+        // A verdict right below its call needs no name.
+        let last = state.last.take();
+        match &record.event {
+            Event::RunStarted(start) if self.is_run => self.started(start),
+            Event::RunStarted(_) | Event::UserSaid { .. } => {}
+            Event::ModelRequested { hop, why, .. } => self.requested(state, *hop, *why),
+            Event::ModelReplied { reply, error, .. } => {
+                self.screen.still();
+                state.streamed.clear();
+                if let Some(reply) = reply {
+                    self.replied(state, record.at, reply);
+                }
+                if let (Some(error), Detail::All) = (error, self.detail) {
+                    self.screen.line(format!("  {}", paint.red(words::clean(&error.message))));
+                }
+            }
+            Event::CallGated(gated) => self.gated(state, gated, last.as_ref()),
+            Event::ApprovalRequested { call, because, .. } => {
+                let label = state.label(call);
+                let because = because.as_ref().map_or_else(String::new, |b| format!(" ({b})"));
+                let line = format!("? {label} waits for approval{because}");
+                self.screen.line(format!("    {}", paint.yellow(words::clean(&line))));
+            }
+            Event::ApprovalDecided { call, decision, by, .. } => {
+                let label = state.label(call);
+                let who = by.as_ref().map_or_else(String::new, |by| format!(" by {by}"));
+                let line = match decision {
+                    Decision::Approve => paint.green(format!("✓ {label} approved{who}")),
+                    Decision::Reject { reason } => {
+                        let why = reason.as_ref().map_or_else(String::new, |r| format!(": {r}"));
+                        paint.red(words::clean(&format!("✗ {label} rejected{who}{why}")))
+                    }
+                    Decision::Edit { .. } => paint.yellow(format!("✎ {label} edited{who}")),
+                    Decision::Expired => paint.red(format!("✗ {label}: nobody answered in time")),
+                };
+                self.screen.line(format!("    {line}"));
+            }
+            Event::CallStarted { call, lookup, .. } => {
+                let shown = match lookup {
+                    None => state.calls.get_mut(call),
+                    Some(lookup) => {
+                        let label = state.label(&lookup.of);
+                        let arguments = self.text(&lookup.arguments);
+                        let line =
+                            format!("… {label} has a rule that asks {} {arguments}", lookup.tool);
+                        self.screen.line(format!("    {}", paint.dim(line)));
+                        let shown = Shown {
+                            label: lookup.tool.to_string(),
+                            tool: Some(lookup.tool.clone()),
+                            started_at: record.at,
+                            is_lookup: true,
+                        };
+                        state.calls.insert(call.clone(), shown);
+                        None
+                    }
+                };
+                if let Some(shown) = shown {
+                    shown.started_at = record.at;
+                }
+                state.running.push(call.clone());
+                self.wait_for_tools(state);
+            }
+            Event::CallFinished(finished) => self.finished(state, record.at, finished),
+            Event::CancelRequested { .. } => {
+                self.screen.line(paint.yellow("cancelling: tools are told to stop"));
+            }
+            Event::RunPaused { reason } => {
+                self.screen.line(paint.yellow(format!("paused: {}", words::clean(reason))));
+            }
+            Event::RunFinished(_) => self.screen.still(),
+            // Shown with the result itself.
+            Event::ResultPassed { .. } => {}
+        }
+    }
+
+    fn started(&self, start: &RunStarted) {
+        let paint = self.screen.paint();
+        let tools = words::count(start.tools.len(), "tool");
+        let line = format!(" · {} · {tools}", start.model);
+        self.screen.line(format!("{}{}", paint.bold(&start.agent.name), paint.dim(line)));
+    }
+
+    fn requested(&self, state: &mut State, hop: u32, why: Why) {
+        state.calls.clear();
+        if !self.is_run {
+            return;
+        }
+        let results = std::mem::take(&mut state.results);
+        let asked = match why {
+            Why::Turn if results > 0 => words::count(results, "result"),
+            Why::Turn => state.goal.clone(),
+            Why::AnswerRefused => "the answer did not fit its schema; asked again".to_owned(),
+            Why::CallExpected => "a call is due; asked again".to_owned(),
+            Why::GoOn => "told to go on".to_owned(),
+            Why::ReplyLost => "the last reply was lost; asked again".to_owned(),
+            Why::WrapUp => "the step limit is reached; one last reply without calls".to_owned(),
+        };
+        let paint = self.screen.paint();
+        self.screen.line(format!(
+            "{} {}",
+            paint.cyan(format!("hop {hop}")),
+            paint.dim(format!("· {asked}"))
+        ));
+        self.screen.wait("thinking".to_owned());
+    }
+
+    fn delta(&self, state: &mut State, delta: &Delta) {
+        if !self.screen.is_live() || !self.is_run {
+            return;
+        }
+        match delta {
+            Delta::Text(text) | Delta::Reasoning(text) => {
+                state.streamed.push_str(&words::clean(text));
+                let paint = self.screen.paint();
+                self.screen.wait(paint.dim(tail(&state.streamed)));
+            }
+            Delta::Call { name, .. } => {
+                self.screen.wait(format!("writing a call of {}", words::short(name, 80)));
+            }
+        }
+    }
+
+    fn replied(&self, state: &mut State, at: u64, reply: &Reply) {
+        state.wanted.clear();
+        state.seen.clear();
+        for call in reply.calls() {
+            *state.wanted.entry(call.name.clone()).or_default() += 1;
+        }
+        state.results = reply.calls().count();
+        if !self.is_run {
+            return;
+        }
+        let paint = self.screen.paint();
+        let has_calls = state.results > 0;
+        for part in &reply.content {
+            let text = match part {
+                AssistantPart::Text { text } if has_calls => text,
+                AssistantPart::Reasoning { text, .. } if self.detail == Detail::All => text,
+                _ => continue,
+            };
+            for line in self.text_block(text).lines() {
+                self.screen.line(format!("  {}", paint.dim(line)));
+            }
+        }
+        let took = words::time(at.saturating_sub(state.asked_at));
+        let tokens = words::tokens(&reply.usage).map_or_else(String::new, |t| format!(" · {t}"));
+        self.screen.line(format!("  {}", paint.dim(format!("replied in {took}{tokens}"))));
+        let cut = match reply.stop {
+            Stop::Length => "the reply was cut off at the token limit: none of its calls runs",
+            Stop::Incomplete => "the reply broke off: none of its calls runs",
+            Stop::End | Stop::Refusal => return,
+        };
+        self.screen.line(format!("  {}", paint.yellow(cut)));
+    }
+
+    fn gated(&self, state: &mut State, gated: &CallGated, last: Option<&Arc<str>>) {
+        let paint = self.screen.paint();
+        let mut is_below = last == Some(&gated.call);
+        if !state.calls.contains_key(&gated.call) {
+            let label = state.new_label(&gated.name);
+            let arguments = self.text(&gated.raw);
+            self.screen.line(format!("  → {} {arguments}", paint.bold(words::clean(&label))));
+            let tool = gated.tool.clone();
+            let shown = Shown { label, tool, started_at: 0, is_lookup: false };
+            state.calls.insert(gated.call.clone(), shown);
+            is_below = true;
+        }
+        let label = if is_below { String::new() } else { format!("{} ", state.label(&gated.call)) };
+        let mended = match gated.adjustments.as_slice() {
+            [] => String::new(),
+            some => format!(", repaired: {}", words::adjustments(some)),
+        };
+        match &gated.verdict {
+            GateVerdict::Admitted { arguments, tier, .. } => {
+                let edited = if gated.edited { " as edited" } else { "" };
+                let line = format!("✓ {label}admitted{edited}{mended}");
+                let line = if mended.is_empty() { paint.green(line) } else { paint.yellow(line) };
+                self.screen.line(format!("    {line}"));
+                if !mended.is_empty() && self.detail == Detail::All {
+                    self.screen.line(format!("      {}", self.text(arguments)));
+                }
+                debug_assert!(*tier != Tier::Block, "a blocked call is refused");
+            }
+            // The question itself comes next.
+            GateVerdict::Asking { .. } => state.last = Some(gated.call.clone()),
+            GateVerdict::Answer { .. } => {
+                self.screen.line(format!(
+                    "    {}",
+                    paint.green(format!("✓ accepted as the answer{mended}"))
+                ));
+            }
+            GateVerdict::Refused { fault } => {
+                let lines = words::fault(fault);
+                for (i, line) in lines.iter().enumerate() {
+                    let line = match i {
+                        0 => paint.red(format!("✗ {label}refused: {line}")),
+                        _ => format!("  {line}"),
+                    };
+                    self.screen.line(format!("    {line}"));
+                }
+            }
+        }
+    }
+
+    fn finished(&self, state: &mut State, at: u64, finished: &CallFinished) {
+        state.running.retain(|call| *call != finished.call);
+        let Some(shown) = state.calls.get(&finished.call) else { return };
+        let paint = self.screen.paint();
+        let took = words::time(at.saturating_sub(shown.started_at));
+        let label = words::clean(&shown.label);
+        let outcome = match (&finished.output, &finished.failure) {
+            (Some(output), None) => Ok(output.clone()),
+            (_, Some(failure)) => Err(failure.clone()),
+            (None, None) => return,
+        };
+        if let (Some(wire), Detail::All) = (&finished.wire, self.detail) {
+            self.screen.line(format!("    {}", paint.dim(format!("sent {}", words::clean(wire)))));
+        }
+        // What the model gets is what the gate out makes of it; the event holds what came.
+        let tool = shown.tool.as_ref().and_then(|name| self.catalog.get(name));
+        let passed = tool.map(|tool| result::pass(tool, state.mode, &outcome));
+        match passed {
+            Some(Ok(passed)) => {
+                let mended = match passed.adjustments.as_slice() {
+                    [] => String::new(),
+                    some => format!(" (unwrapped: {})", words::adjustments(some)),
+                };
+                let text = self.text(passed.result.get());
+                let line = format!("✓ {label} gave in {took}{mended}:");
+                self.screen.line(format!("    {} {text}", paint.green(line)));
+                for omission in &passed.omissions {
+                    let what = serde_json::to_string(omission).unwrap_or_default();
+                    self.screen
+                        .line(format!("      {}", paint.yellow(format!("left out: {what}"))));
+                }
+            }
+            Some(Err(fault)) if shown.is_lookup => {
+                let line = format!("✗ {label} found nothing in {took}: {}", fault.summary());
+                self.screen.line(format!("    {}", paint.red(words::short(&line, 400))));
+            }
+            Some(Err(fault)) => {
+                for (i, line) in words::fault(&fault).iter().enumerate() {
+                    let line = match i {
+                        0 => paint.red(format!("✗ {label} failed in {took}: {line}")),
+                        _ => format!("  {line}"),
+                    };
+                    self.screen.line(format!("    {line}"));
+                }
+            }
+            None => {}
+        }
+        self.wait_for_tools(state);
+    }
+
+    fn wait_for_tools(&self, state: &State) {
+        let names: Vec<String> = state.running.iter().map(|call| state.label(call)).collect();
+        if names.is_empty() {
+            self.screen.still();
+        } else {
+            self.screen.wait(words::short(&format!("running {}", names.join(", ")), 100));
+        }
+    }
+
+    /// Arguments or a result, as much of them as is wanted.
+    fn text(&self, text: &str) -> String {
+        words::short(text, if self.detail == Detail::All { usize::MAX } else { SHORT })
+    }
+
+    /// Words of a model.
+    fn text_block(&self, text: &str) -> String {
+        let text = words::clean(text.trim());
+        let lines = if self.detail == Detail::All { usize::MAX } else { 6 };
+        let mut kept: Vec<&str> = text.lines().take(lines).collect();
+        if text.lines().count() > kept.len() {
+            kept.push("…");
+        }
+        kept.join("\n")
+    }
+}
+
+impl State {
+    /// A call's name, with a number where the reply calls that tool more than once.
+    fn new_label(&mut self, name: &Arc<str>) -> String {
+        if self.is_alone(name) {
+            return name.to_string();
+        }
+        let number = self.seen.entry(name.clone()).or_default();
+        *number += 1;
+        format!("{name}#{number}")
+    }
+
+    fn is_alone(&self, name: &str) -> bool {
+        self.wanted.get(name).is_none_or(|wanted| *wanted < 2)
+    }
+
+    fn label(&self, call: &str) -> String {
+        self.calls.get(call).map_or_else(|| call.to_owned(), |shown| words::clean(&shown.label))
+    }
+}
+
+/// The end of a text that is still coming: what fits below the lines.
+fn tail(text: &str) -> String {
+    const WIDTH: usize = 76;
+    const LINES: usize = 4;
+    let mut lines: Vec<String> = Vec::new();
+    for line in text.lines() {
+        let chars: Vec<char> = line.chars().collect();
+        lines.extend(chars.chunks(WIDTH).map(|chunk| chunk.iter().collect::<String>()));
+    }
+    let from = lines.len().saturating_sub(LINES);
+    lines[from..].join("\n  ")
+}
+
+/// A chat's figures add up; a turn's own are the difference.
+fn this_turn(finish: &Finish, before: Option<&Finish>) -> Finish {
+    let mut this = finish.clone();
+    if let Some(before) = before {
+        this.hops -= before.hops.min(this.hops);
+        this.calls -= before.calls.min(this.calls);
+        this.usage.input_tokens -= before.usage.input_tokens.min(this.usage.input_tokens);
+        this.usage.output_tokens -= before.usage.output_tokens.min(this.usage.output_tokens);
+        this.usage.cached_tokens -= before.usage.cached_tokens.min(this.usage.cached_tokens);
+        this.usd = this.usd.map(|usd| usd - before.usd.unwrap_or_default());
+    }
+    this
+}

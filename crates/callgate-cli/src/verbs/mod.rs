@@ -1,0 +1,43 @@
+//! One file a verb.
+
+mod chat;
+mod check;
+mod completion;
+mod init;
+mod model;
+mod run;
+mod schema;
+mod tools;
+
+use crate::{
+    cli::{Cli, Verb},
+    exit::Exit,
+    failure::Failure,
+};
+
+/// Does what was typed.
+pub(crate) fn go(cli: Cli) -> Result<Exit, Failure> {
+    match cli.verb {
+        Verb::Init(init) => init::go(&init),
+        Verb::Run(run) => run::go(&run),
+        Verb::Chat(chat) => chat::go(&chat),
+        Verb::Tools(tools) => tools::go(&tools),
+        Verb::Check(check) => check::go(&check),
+        Verb::Schema(schema) => schema::go(schema.of),
+        Verb::Model(models) => model::go(&models.what),
+        Verb::Completion(completion) => completion::go(completion.shell),
+    }
+}
+
+/// Runs what takes time, and is gone when it is done.
+fn block_on<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .map_err(|error| Failure::io("cannot start", &error))?;
+    let done = runtime.block_on(work);
+    // A thread may be at work for nobody, or wait for a key.
+    runtime.shutdown_background();
+    done
+}

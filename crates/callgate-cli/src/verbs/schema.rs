@@ -1,0 +1,17 @@
+//! `callgate schema`: what editors and other programs check files by.
+
+use callgate::{contract::catalog::tool_file_schema, machine::agent::agent_schema};
+
+use crate::{cli::SchemaOf, exit::Exit, failure::Failure, out};
+
+pub(super) fn go(of: SchemaOf) -> Result<Exit, Failure> {
+    let schema = match of {
+        SchemaOf::Tool => tool_file_schema(),
+        SchemaOf::Agent => agent_schema(),
+        SchemaOf::Event | SchemaOf::Envelope => {
+            return Err(Failure::configuration("not_yet", "this schema is not generated yet"));
+        }
+    };
+    out::line(&format!("{schema:#}"))?;
+    Ok(Exit::Done)
+}
