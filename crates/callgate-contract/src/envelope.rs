@@ -19,7 +19,7 @@ use crate::{
 };
 
 /// What goes back to the model for one call.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Envelope {
     /// The call that it answers.
@@ -30,6 +30,7 @@ pub struct Envelope {
     pub ok: bool,
     /// The shaped result, digits as the tool wrote them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<Value>")]
     pub result: Option<Arc<RawValue>>,
     /// Why there is no result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -37,6 +38,12 @@ pub struct Envelope {
     /// What was left out of the result.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub omitted: Vec<Omission>,
+}
+
+/// The JSON Schema of an envelope.
+pub fn envelope_schema() -> Value {
+    let generator = schemars::generate::SchemaSettings::draft2020_12().into_generator();
+    generator.into_root_schema_for::<Envelope>().to_value()
 }
 
 impl Envelope {

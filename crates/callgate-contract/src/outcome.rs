@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 ///
 /// Text blocks and the structured value stand beside each other, as MCP has them. A backend that
 /// speaks plain JSON (command, http) gives `structured` alone.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Output {
     /// Content blocks in order.
@@ -33,7 +33,7 @@ impl Output {
 }
 
 /// A block of a tool's output.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "camelCase")]
 pub enum Content {
     /// Plain text, or JSON in text.
@@ -235,7 +235,7 @@ impl std::fmt::Display for ErrorKind {
 }
 
 /// How a backend failed. The gate out turns it into an envelope.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Failure {
     /// One of `tool_error`, `tool_exception`, `timeout`, `cancelled`, `transport_lost`,

@@ -10,13 +10,14 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use callgate_contract::{Adjustment, Failure, Fault, Output, shape::Omission, tier::Tier};
 use callgate_wire::{ProviderError, Reply, ToolChoice};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{agent::Agent, finish::Finish};
 
 /// An event in its place in the journal.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Record {
     /// The run.
@@ -30,8 +31,14 @@ pub struct Record {
     pub event: Event,
 }
 
+/// The JSON Schema of an event in its place: a line of the journal.
+pub fn event_schema() -> Value {
+    let generator = schemars::generate::SchemaSettings::draft2020_12().into_generator();
+    generator.into_root_schema_for::<Record>().to_value()
+}
+
 /// What happened.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "camelCase")]
 pub enum Event {
     /// Input: a run begins.
@@ -134,7 +141,7 @@ pub enum Event {
 }
 
 /// How a run begins.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RunStarted {
     /// The agent, as it was then.
@@ -155,7 +162,7 @@ pub struct RunStarted {
 }
 
 /// The final answer's schema, and how the answer comes.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AnswerSchema {
     /// JSON Schema.
@@ -166,7 +173,7 @@ pub struct AnswerSchema {
 }
 
 /// Why the model is asked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Why {
     /// The goal, or results, or a user's word.
@@ -184,7 +191,7 @@ pub enum Why {
 }
 
 /// What the gates said of a call.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CallGated {
     /// The call's id in this run: the provider's where that is unique.
@@ -211,7 +218,7 @@ fn is_false(b: &bool) -> bool {
 }
 
 /// What happens to a judged call.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "verdict", rename_all = "camelCase")]
 pub enum GateVerdict {
     /// It may run, now or after a person said yes.
@@ -247,7 +254,7 @@ pub enum GateVerdict {
 }
 
 /// A question to a read-only tool.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LookupStarted {
     /// The call whose rule asks.
     pub of: Arc<str>,
@@ -258,7 +265,7 @@ pub struct LookupStarted {
 }
 
 /// How a tool call ended.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CallFinished {
     /// The call.
@@ -283,7 +290,7 @@ pub struct CallFinished {
 }
 
 /// A person's word on a call.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "decision", rename_all = "camelCase")]
 pub enum Decision {
     /// Yes, to exactly what was asked.

@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use callgate_contract::Fault;
 use callgate_wire::{ProviderError, Usage};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// How a run ended, and what came of it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Finish {
     /// In one word.
@@ -42,7 +43,7 @@ pub struct Finish {
 }
 
 /// How a run ended, in one word.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
     /// There is an answer.
@@ -56,7 +57,7 @@ pub enum Status {
 }
 
 /// What stopped a run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum StoppedBy {
     /// The step limit.

@@ -1,9 +1,10 @@
 //! What a provider can fail with, and whether asking again helps.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A request that brought no usable reply.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[error("{message}")]
 pub struct ProviderError {
@@ -22,7 +23,7 @@ pub struct ProviderError {
 }
 
 /// The closed set of provider failures.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum ProviderErrorKind {
     /// Missing, wrong or forbidden credentials.
@@ -50,7 +51,7 @@ pub enum ProviderErrorKind {
 }
 
 /// Advice on asking again.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum Retry {
     /// The same request would fail again.

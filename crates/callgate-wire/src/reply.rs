@@ -1,11 +1,12 @@
 //! What a model said.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{AssistantPart, ToolCall};
 
 /// One reply of a model, whole.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Reply {
     /// Text, reasoning, calls and opaque state, in the order they came.
@@ -44,7 +45,7 @@ impl Reply {
 ///
 /// Whether the model called tools is read from the content, never from here: servers disagree
 /// (`stop` with complete calls, `tool_calls` with none).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum Stop {
     /// By itself.
@@ -65,7 +66,7 @@ impl Stop {
 }
 
 /// Tokens of one or several replies. Cached and reasoning tokens are contained in the other two.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Usage {
     /// Prompt tokens, cached ones included.

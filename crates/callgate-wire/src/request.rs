@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
@@ -53,7 +54,7 @@ pub struct AnswerFormat {
 }
 
 /// Which tools a reply may or must call.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum ToolChoice {
     /// Text or calls, as the model likes.
@@ -124,7 +125,7 @@ pub enum Part {
 }
 
 /// A piece of what a model said.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "camelCase")]
 pub enum AssistantPart {
     /// Text for the user.
@@ -147,7 +148,7 @@ pub enum AssistantPart {
 }
 
 /// Bytes that only one provider understands and that must return to it as they came.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Opaque {
     /// The codec that made it; other codecs leave it out.
     pub provider: Arc<str>,
@@ -156,7 +157,7 @@ pub struct Opaque {
 }
 
 /// A tool call as the model made it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ToolCall {
     /// The provider's id; empty where it gave none.

@@ -1,6 +1,9 @@
 //! `callgate schema`: what editors and other programs check files by.
 
-use callgate::{contract::catalog::tool_file_schema, machine::agent::agent_schema};
+use callgate::{
+    contract::{catalog::tool_file_schema, envelope::envelope_schema},
+    machine::{agent::agent_schema, event::event_schema},
+};
 
 use crate::{cli::SchemaOf, exit::Exit, failure::Failure, out};
 
@@ -8,9 +11,8 @@ pub(super) fn go(of: SchemaOf) -> Result<Exit, Failure> {
     let schema = match of {
         SchemaOf::Tool => tool_file_schema(),
         SchemaOf::Agent => agent_schema(),
-        SchemaOf::Event | SchemaOf::Envelope => {
-            return Err(Failure::configuration("not_yet", "this schema is not generated yet"));
-        }
+        SchemaOf::Event => event_schema(),
+        SchemaOf::Envelope => envelope_schema(),
     };
     out::line(&format!("{schema:#}"))?;
     Ok(Exit::Done)
