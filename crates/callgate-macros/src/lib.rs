@@ -8,6 +8,8 @@
 mod arguments;
 mod attribute;
 mod expand;
+#[cfg(test)]
+mod tests;
 
 use proc_macro::TokenStream;
 use syn::{ItemFn, parse_macro_input};
