@@ -1,6 +1,6 @@
 //! The bridge to the `jsonschema` crate: a document validates where it lies, without conversion.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, collections::HashSet};
 
 use jsonschema::{
     JsonType,
@@ -8,7 +8,7 @@ use jsonschema::{
 };
 use serde_json::{Number, Value};
 
-use super::{Elements, Kind, Members, NodeRef, is_integer_text, number, same_number};
+use super::{Elements, Kind, Members, NodeRef, canonical, is_integer_text, number, same_number};
 
 /// Marks the document as an instance type of `jsonschema` validators.
 #[derive(Debug, Clone, Copy)]
@@ -159,6 +159,12 @@ impl<'a> Array<'a, Json> for ArrayRef<'a> {
 
     fn elements(&self) -> Elements<'a> {
         self.0.elements()
+    }
+
+    fn is_unique(&self) -> bool {
+        // By value and with every digit; through doubles two long ids would be one.
+        let mut seen = HashSet::with_capacity(self.0.len());
+        self.0.elements().all(|element| seen.insert(canonical(element)))
     }
 }
 
