@@ -135,6 +135,9 @@ pub struct Fault {
 
 const NOT_EXECUTED: &str = "The tool was not called.";
 
+/// What the value as a whole is called in a refusal.
+const ARGUMENTS: &str = "the arguments object";
+
 impl Fault {
     fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
         Self {
@@ -232,7 +235,7 @@ impl Fault {
     /// The arguments do not fit the input schema.
     pub(crate) fn schema_mismatch(violations: Vec<Violation>, sent: &str) -> Self {
         let mut message = String::from("The arguments do not fit the tool's schema: ");
-        sentences(&mut message, &violations);
+        sentences(&mut message, &violations, ARGUMENTS);
         let _ = write!(message, " {NOT_EXECUTED} Sent was: {}", cut(sent, 300));
         let mut fault = Self::new(ErrorKind::SchemaMismatch, message)
             .hint("Correct what is named above and call again; the same arguments would be refused again.");
@@ -393,7 +396,7 @@ impl Fault {
             String::from("The tool ran, but its result does not have the promised shape: ");
         match what {
             Some(what) => message.push_str(what),
-            None => sentences(&mut message, &violations),
+            None => sentences(&mut message, &violations, "the result"),
         }
         let mut fault = Self::new(ErrorKind::OutputMismatch, message).hint(
             "The call did take effect: do not repeat it. The fault lies with the tool, not with the arguments; go on without the result, or tell the user.",
@@ -406,7 +409,8 @@ impl Fault {
 
     /// For a person: one line, without advice to a model.
     pub fn summary(&self) -> String {
-        let first = self.violations.first().map(describe);
+        let whole = if self.kind == ErrorKind::OutputMismatch { "the result" } else { ARGUMENTS };
+        let first = self.violations.first().map(|v| describe(v, whole));
         match (self.kind, first) {
             (ErrorKind::SchemaMismatch | ErrorKind::OutputMismatch, Some(first)) => {
                 let more = match self.violations.len() {
@@ -445,19 +449,19 @@ fn sentence(text: &str) -> String {
     if text.ends_with(['.', '!', '?']) { text.to_owned() } else { format!("{text}.") }
 }
 
-fn sentences(out: &mut String, violations: &[Violation]) {
+fn sentences(out: &mut String, violations: &[Violation], whole: &str) {
     for (i, violation) in violations.iter().enumerate() {
         if i > 0 {
             out.push_str("; ");
         }
-        out.push_str(&describe(violation));
+        out.push_str(&describe(violation, whole));
     }
     out.push('.');
 }
 
-/// One violation in words.
-pub(crate) fn describe(v: &Violation) -> String {
-    let place = if v.path.is_empty() { "the arguments object".to_owned() } else { v.path.clone() };
+/// One violation in words; `whole` is what the value as a whole is called.
+pub(crate) fn describe(v: &Violation, whole: &str) -> String {
+    let place = if v.path.is_empty() { whole } else { &v.path };
     let list = |value: &Value| match value {
         Value::Array(items) => items.iter().map(json_or_word).collect::<Vec<_>>().join(", "),
         other => json_or_word(other),
@@ -520,6 +524,13 @@ pub(crate) fn describe(v: &Violation) -> String {
             format!("{place} must be one of these: {}; got {}", alternatives(&v.expected), got())
         }
         "falseSchema" => format!("{place} must not be given"),
+        "propertyNames" => {
+            format!("{place} has a name that is not allowed: names must fit {}", v.expected)
+        }
+        "not" => format!("{place} must not fit {}, got {}", v.expected, got()),
+        "structuredContent" => {
+            format!("{place} must be {}, got {}", json_word(&v.expected), json_word(&v.got))
+        }
         keyword => format!("{place} breaks {keyword}, which is {}; got {}", v.expected, got()),
     };
     match &v.suggestion {
@@ -547,6 +558,11 @@ fn alternatives(expected: &Value) -> String {
 
 fn quoted(names: &[String]) -> String {
     names.iter().map(|name| format!("{name:?}")).collect::<Vec<_>>().join(", ")
+}
+
+/// A string without its quotes.
+fn json_word(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
 fn json_or_word(value: &Value) -> String {
@@ -649,8 +665,8 @@ pub mod nudges {
         let what = match fault.kind {
             ErrorKind::SchemaMismatch => {
                 let mut text = String::from("The answer does not fit its schema: ");
-                super::sentences(&mut text, &fault.violations);
-                text.replace("the arguments object", "the answer")
+                super::sentences(&mut text, &fault.violations, "the answer");
+                text
             }
             ErrorKind::OutputTruncated => {
                 "The answer was cut off at the length limit. Make it shorter.".to_owned()

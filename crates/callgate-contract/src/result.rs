@@ -111,7 +111,7 @@ fn value_text(
             vec![Violation {
                 path: String::new(),
                 keyword: "structuredContent".to_owned(),
-                expected: "a value of the tool's output schema".into(),
+                expected: "a structured value by the tool's output schema".into(),
                 got: if texts.is_empty() { "nothing".into() } else { "text".into() },
                 property: None,
                 unexpected: Vec::new(),

@@ -71,7 +71,7 @@ impl Condition {
     pub fn compile(source: &str) -> Result<Self, ConditionError> {
         let program = ENV
             .compile(source)
-            .map_err(|e| ConditionError::Syntax(e.to_string().trim().to_owned()))?;
+            .map_err(|e| ConditionError::Syntax(in_a_line(&e.to_string())))?;
         let unknown = program
             .references()
             .variables()
@@ -107,6 +107,17 @@ impl Condition {
             Err(error) => Err(error.to_string()),
         }
     }
+}
+
+/// The first fault that the parser reports, without its picture of the line and its list of all that
+/// could stand there.
+fn in_a_line(report: &str) -> String {
+    let first = report.trim().lines().next().unwrap_or_default();
+    let Some((_, place)) = first.split_once("<input>:1:") else { return first.to_owned() };
+    let (column, words) = place.split_once(": ").unwrap_or(("1", place));
+    let words = words.trim_start_matches("Syntax error: ");
+    let words = words.split(" expecting ").next().unwrap_or(words);
+    format!("{words} at character {column}").replace("'<EOF>'", "end")
 }
 
 fn of_node(node: NodeRef<'_>) -> Cel {

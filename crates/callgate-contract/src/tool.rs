@@ -88,7 +88,10 @@ impl Tool {
                     Ok(true) => {}
                     Ok(false) => return RuleVerdict::Broken(Box::new(rule_fault(rule))),
                     Err(why) => {
-                        let message = format!("{} (it could not be checked: {why})", rule.message);
+                        let message = format!(
+                            "{} (it could not be checked: {why})",
+                            rule.message.trim_end_matches('.')
+                        );
                         let fault = Fault::rule(&rule.id, &message, rule.hint.as_deref());
                         return RuleVerdict::Broken(Box::new(fault));
                     }

@@ -123,7 +123,7 @@ impl<'t> Source<'t> {
             if v.unexpected.is_empty() || v.property.is_some() {
                 let message = match &v.property {
                     Some(name) => format!("the field \"{name}\" is missing"),
-                    None => crate::envelope::describe(&v),
+                    None => crate::envelope::describe(&v, "the file"),
                 };
                 out.push(self.mistake(&v.path, message, None));
             }

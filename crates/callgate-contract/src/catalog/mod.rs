@@ -69,7 +69,10 @@ impl Catalog {
                 }
             };
             match read_tool(&source) {
-                Err(found) => mistakes.extend(found),
+                Err(mut found) => {
+                    found.sort_by_key(|mistake| (mistake.line, mistake.column));
+                    mistakes.extend(found);
+                }
                 Ok(tool) => {
                     if let Some(first) = catalog.get(&tool.name) {
                         mistakes.push(source.mistake(
@@ -81,7 +84,9 @@ impl Catalog {
                     }
                     for (i, rule) in tool.rules.iter().enumerate() {
                         if let Ask::Lookup(lookup) = &rule.ask {
-                            lookups.push((tool.name.clone(), i, lookup.tool.clone()));
+                            let pointer = format!("/rules/{i}/lookup/tool");
+                            let place = source.mistake(&pointer, String::new(), None);
+                            lookups.push((place, lookup.tool.clone()));
                         }
                     }
                     catalog.insert(tool);
@@ -89,18 +94,14 @@ impl Catalog {
                 }
             }
         }
-        for (asker, rule, asked) in lookups {
+        for (place, asked) in lookups {
             if let Some(why) = catalog.cannot_ask(&asked) {
-                let tool = &catalog.tools[&asker];
                 mistakes.push(Mistake {
-                    file: tool.source.to_string(),
-                    line: 1,
-                    column: 1,
-                    pointer: format!("/rules/{rule}/lookup/tool"),
                     message: why,
                     hint: suggest::nearest(&asked, &catalog.names())
                         .filter(|near| *near != asked)
                         .map(|near| format!("Did you mean \"{near}\"?")),
+                    ..place
                 });
             }
         }
@@ -258,7 +259,8 @@ pub(crate) fn input_schema(value: Value) -> Result<Schema, Vec<SchemaFault>> {
     let is_object = match root_type {
         // A root without a type is given one where it is offered; the gate takes objects only.
         None => true,
-        Some(Value::String(t)) => t == "object",
+        // What is no type at all is told as that.
+        Some(Value::String(t)) => t == "object" || !crate::schema::is_type(t),
         Some(Value::Array(types)) => types.iter().any(|t| t == "object"),
         Some(_) => true,
     };
@@ -360,7 +362,7 @@ fn examples(
             for v in crate::violation::tell(schema, &doc, &findings) {
                 let message = format!(
                     "the example does not fit its schema: {}",
-                    crate::envelope::describe(&v)
+                    crate::envelope::describe(&v, "it")
                 );
                 mistakes.push(source.mistake(&format!("{pointer}{}", v.path), message, None));
             }

@@ -90,6 +90,11 @@ fn collect(error: &ValidationError<'_>, faults: &mut Vec<SchemaFault>) {
 
 const TYPES: &[&str] = &["string", "number", "integer", "boolean", "object", "array", "null"];
 
+/// Whether a word names a JSON type.
+pub(crate) fn is_type(word: &str) -> bool {
+    TYPES.contains(&word)
+}
+
 fn type_of_other_languages(word: &str) -> Option<&'static str> {
     Some(match word.to_ascii_lowercase().as_str() {
         "int" | "int32" | "int64" | "long" => "integer",

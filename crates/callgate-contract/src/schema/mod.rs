@@ -15,6 +15,7 @@ use jsonschema::{Draft, Validator};
 use serde_json::Value;
 
 pub use check::SchemaFault;
+pub(crate) use check::is_type;
 pub(crate) use finding::{Expect, Finding};
 pub(crate) use walk::walk;
 
