@@ -68,9 +68,8 @@ fn law_8_a_yes_to_anything_else_is_no_yes() {
     for other in others {
         assert_ne!(own.binding, other.binding, "{other:?}");
         let mut tried = false;
-        let mut world = World::default();
         // First the foreign yes, then the real no.
-        world.next = Box::new(move |in_flight| match &in_flight[0] {
+        let next = move |in_flight: &[InFlight]| match &in_flight[0] {
             InFlight::Person(_) if !std::mem::replace(&mut tried, true) => {
                 let mut yes = approve(&other);
                 if let Event::ApprovalDecided { call, .. } = &mut yes {
@@ -79,8 +78,12 @@ fn law_8_a_yes_to_anything_else_is_no_yes() {
                 Next::Input(Box::new(yes))
             }
             _ => Next::Answer(0),
-        });
-        world.person = Box::new(|question| decided(question, Decision::Reject { reason: None }));
+        };
+        let world = World {
+            next: Box::new(next),
+            person: Box::new(|question| decided(question, Decision::Reject { reason: None })),
+            ..World::default()
+        };
         let played = run(calls(&[("1", "pay", r#"{"cents": 7}"#)]), Agent::default(), world);
         assert!(played.tools.is_empty(), "{:?}", played.sent());
         assert!(played.results()[0].1.contains("approval_rejected"));

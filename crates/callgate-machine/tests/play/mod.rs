@@ -22,16 +22,19 @@ use callgate_wire::{
 };
 use serde_json::Value;
 
+/// Answers what it is asked.
+pub type Role<'w, Asked, Says> = Box<dyn FnMut(&Asked) -> Says + 'w>;
+
 /// Who plays the world.
 pub struct World<'w> {
     /// The model.
-    pub model: Box<dyn FnMut(&Request) -> Result<Reply, ProviderError> + 'w>,
+    pub model: Role<'w, Request, Result<Reply, ProviderError>>,
     /// The tools.
-    pub tool: Box<dyn FnMut(&ToolCallEffect) -> Result<Output, Failure> + 'w>,
+    pub tool: Role<'w, ToolCallEffect, Result<Output, Failure>>,
     /// The person who is asked.
-    pub person: Box<dyn FnMut(&Question) -> Event + 'w>,
+    pub person: Role<'w, Question, Event>,
     /// What happens next of what is in flight.
-    pub next: Box<dyn FnMut(&[InFlight]) -> Next + 'w>,
+    pub next: Role<'w, [InFlight], Next>,
 }
 
 impl Default for World<'_> {

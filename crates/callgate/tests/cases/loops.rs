@@ -253,10 +253,10 @@ fn judge(stated: &Value, played: &play::Played) -> Verdict {
         }
         Some(want) => check::same("tool_runs", &json!(played.tools.len()), want)?,
     }
-    if let Some(most) = stated.get("tool_runs_max").and_then(Value::as_u64) {
-        if played.tools.len() as u64 > most {
-            return Err(format!("tool_runs_max: want at most {most}, got {}", played.tools.len()));
-        }
+    if let Some(most) = stated.get("tool_runs_max").and_then(Value::as_u64)
+        && played.tools.len() as u64 > most
+    {
+        return Err(format!("tool_runs_max: want at most {most}, got {}", played.tools.len()));
     }
     if let Some(want) = stated.get("stopped_by") {
         check::same("stopped_by", &json!(finish.stopped_by), want)?;

@@ -168,15 +168,12 @@ fn broken(stated: &Value, assembled: &Assembled, played: &play::Played) -> Verdi
         check::same("executed", &json!(false), want)?;
     }
     let want = &stated["error"];
-    let error = match assembled {
-        Err(error) => error,
-        Ok(_) => {
-            let gated = played.gated().next().ok_or("no call was judged")?;
-            let GateVerdict::Refused { fault } = &gated.verdict else {
-                return Err(format!("want an error, got {:?}", gated.verdict));
-            };
-            return check::fault(fault, &gated.name, want);
-        }
+    let Err(error) = assembled else {
+        let gated = played.gated().next().ok_or("no call was judged")?;
+        let GateVerdict::Refused { fault } = &gated.verdict else {
+            return Err(format!("want an error, got {:?}", gated.verdict));
+        };
+        return check::fault(fault, &gated.name, want);
     };
     check::known(want, &["class", "provider_type", "retryable", "max_retries"], "error")?;
     let class = match error.kind {
