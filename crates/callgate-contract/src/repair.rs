@@ -51,10 +51,11 @@ fn fenced(text: &str) -> Option<&str> {
 }
 
 /// Text after a complete value that cannot be a part of it: words and closing brackets, without
-/// anything that could carry a key, a string or another value.
+/// anything that could carry a key or a string, and not another value such as `null` or `42`.
 fn is_idle(text: &str) -> bool {
-    !text.contains(['"', '\'', '{', '[', ':', '`'])
-        || text.trim().chars().all(|c| "}]`".contains(c))
+    let is_bracketing = text.trim().chars().all(|c| "}]`".contains(c));
+    let is_values = text.split_whitespace().all(|word| Document::parse(word).is_ok());
+    is_bracketing || !(is_values || text.contains(['"', '\'', '{', '[', ':', '`']))
 }
 
 struct Mender<'t> {
@@ -323,6 +324,8 @@ mod tests {
             r#"{"memo": "call it "done", then stop"}"#,
             r#"{"a": 1}, "b": 2}"#,
             r#"{"a": 1} {"a": 2}"#,
+            r#"{"a": 1} null"#,
+            r#"{"a": 1} 4 2"#,
             r#"{"a": 1"#,
             r#"{"a": [1, 2}"#,
             r#"{"a" 1}"#,
