@@ -1,11 +1,13 @@
 //! Family `loop-control`: whole runs with a scripted model and scripted tools.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{collections::HashMap, path::Path, sync::Arc};
 
 use callgate_contract::{ErrorKind, Failure, Mode, Output};
-use callgate_machine::{Agent, Event, Status, event::GateVerdict};
+use callgate_machine::{Agent, Event, Status, ToolCallEffect, event::GateVerdict};
+use callgate_tool::{Backends, Function, Invocation, process_env};
 use callgate_wire::{Message, Reply, ToolChoice};
 use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
 
 use crate::{Case, Verdict, check, play, stated};
 
@@ -40,7 +42,7 @@ pub(crate) fn run(case: &Case, mode: Mode) -> Verdict {
     let mut behaviour = Behaviour::read(input.get("tool_behaviour"))?;
     let world = play::World {
         model: Box::new(play::script(replies)),
-        tool: Box::new(move |call| behaviour.of(&call.tool.name)),
+        tool: Box::new(move |call| behaviour.of(call)),
         ..play::World::default()
     };
     let played = play::play(&play::catalog(&contracts), start, world);
@@ -134,23 +136,29 @@ fn names(input: &Value, replies: &[Reply]) -> Result<Vec<String>, String> {
 }
 
 /// What each tool does, call by call.
-struct Behaviour(HashMap<String, Vec<Result<Output, Failure>>>);
+struct Behaviour(HashMap<String, Vec<Does>>);
+
+#[derive(Clone)]
+enum Does {
+    Gives(Output),
+    Fails(String),
+    /// Its own code breaks: played by the backend that runs such code.
+    Breaks(String),
+}
 
 impl Behaviour {
     fn read(spec: Option<&Value>) -> Result<Self, String> {
         let mut tools = HashMap::new();
         for (name, does) in spec.and_then(Value::as_object).into_iter().flatten() {
             check::known(does, &["returns", "error", "raise"], "tool_behaviour")?;
-            let word = |key: &str| does.get(key).and_then(Value::as_str);
+            let word = |key: &str| does.get(key).and_then(Value::as_str).map(str::to_owned);
             let outcomes = match (does.get("returns"), word("error"), word("raise")) {
-                (Some(Value::Array(all)), None, None) => {
-                    all.iter().map(|v| Ok(output(v))).collect()
+                (Some(Value::Array(all)), None, None) if !all.is_empty() => {
+                    all.iter().map(|value| Does::Gives(output(value))).collect()
                 }
-                (Some(one), None, None) => vec![Ok(output(one))],
-                (None, Some(error), None) => vec![Err(Failure::new(ErrorKind::ToolError, error))],
-                (None, None, Some(raised)) => {
-                    vec![Err(Failure::new(ErrorKind::ToolException, raised))]
-                }
+                (Some(one), None, None) => vec![Does::Gives(output(one))],
+                (None, Some(error), None) => vec![Does::Fails(error)],
+                (None, None, Some(raised)) => vec![Does::Breaks(raised)],
                 _ => return Err(format!("{does} is nothing that a tool does here")),
             };
             tools.insert(name.clone(), outcomes);
@@ -159,13 +167,40 @@ impl Behaviour {
     }
 
     /// The next outcome; the last one again and again.
-    fn of(&mut self, name: &str) -> Result<Output, Failure> {
-        match self.0.get_mut(name) {
-            None => Ok(Output::text("ok")),
+    fn of(&mut self, call: &ToolCallEffect) -> Result<Output, Failure> {
+        let does = match self.0.get_mut(&*call.tool.name) {
+            None => Does::Gives(Output::text("ok")),
             Some(all) if all.len() > 1 => all.remove(0),
             Some(last) => last[0].clone(),
+        };
+        match does {
+            Does::Gives(output) => Ok(output),
+            Does::Fails(error) => Err(Failure::new(ErrorKind::ToolError, error)),
+            Does::Breaks(raised) => break_in_a_backend(call, raised),
         }
     }
+}
+
+fn break_in_a_backend(call: &ToolCallEffect, raised: String) -> Result<Output, Failure> {
+    let function = Function::new(move |_: Invocation| {
+        let raised = raised.clone();
+        async move { panic!("{raised}") }
+    });
+    let backends = Backends::builtin().function("breaks", function);
+    let spec = json!({ "function": "breaks" });
+    let backend = backends.build(spec.as_object().unwrap(), Path::new("."), process_env()).unwrap();
+    let invocation = Invocation {
+        run: "run_1".into(),
+        call: call.call.clone(),
+        tool: call.tool.name.clone(),
+        arguments: call.arguments.clone(),
+        idempotency_key: call.idempotency_key.clone(),
+        attempt: call.attempt,
+        timeout: call.timeout,
+        cancel: CancellationToken::new(),
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+    runtime.block_on(backend.invoke(invocation)).result
 }
 
 fn output(value: &Value) -> Output {
