@@ -108,7 +108,7 @@ fn judge(
 
 /// Whether the reply just given had to be a call.
 fn must_call(run: &Run) -> bool {
-    let is_opening = !run.messages.iter().any(|m| matches!(**m, Message::Tool(_)));
+    let is_opening = run.is_opening();
     let spec = &run.agent().r#loop;
     let emits = if is_opening { spec.opening() } else { spec.later() };
     if run.offered.is_empty() {

@@ -36,11 +36,12 @@ pub(crate) fn request(run: &Run, why: Why) -> Event {
 fn offer(run: &Run, why: Why) -> (Arc<[ToolDefinition]>, ToolChoice) {
     let nothing: Arc<[ToolDefinition]> = Arc::from([]);
     let spec = &run.agent().r#loop;
-    let is_opening = !run.messages.iter().any(|m| matches!(**m, Message::Tool(_)));
+    let is_opening = run.is_opening();
     let emits = if is_opening { spec.opening() } else { spec.later() };
     if why == Why::WrapUp || !emits.calls {
         // The tools stay listed for the model to make sense of the transcript; none may be called.
-        let listed = if is_opening { nothing } else { run.offered.clone() };
+        let has_calls = run.messages.iter().any(|m| matches!(**m, Message::Tool(_)));
+        let listed = if has_calls { run.offered.clone() } else { nothing };
         return (listed, ToolChoice::None);
     }
     let choice = if emits.text {

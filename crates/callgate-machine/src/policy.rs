@@ -39,6 +39,7 @@ impl Tally {
         self.identical.clear();
         self.answer_refused = 0;
         self.unforced = 0;
+        self.lost = 0;
     }
 }
 

@@ -32,6 +32,8 @@ pub struct Run {
     /// Milliseconds spent waiting for people.
     pub(crate) waited: u64,
     pub(crate) messages: Vec<Arc<Message>>,
+    /// Where in the transcript the user last spoke.
+    pub(crate) turn: usize,
     pub(crate) hop: u32,
     /// Model replies that could call tools.
     pub(crate) steps: u32,
@@ -157,6 +159,7 @@ impl Run {
             now: 0,
             waited: 0,
             messages: Vec::new(),
+            turn: 0,
             hop: 0,
             steps: 0,
             phase: Phase::New,
@@ -194,6 +197,11 @@ impl Run {
     pub fn in_flight(&self) -> usize {
         let calls = self.calls.iter().filter(|c| matches!(c.state, CallState::Running { .. }));
         calls.count() + self.questions.len()
+    }
+
+    /// Whether nothing has been called since the user spoke.
+    pub(crate) fn is_opening(&self) -> bool {
+        !self.messages[self.turn..].iter().any(|m| matches!(**m, Message::Tool(_)))
     }
 
     /// Who and when, for rules and tiers.

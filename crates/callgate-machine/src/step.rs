@@ -37,7 +37,12 @@ pub fn step(run: &mut Run, record: &Record) -> Vec<Effect> {
             run.messages.push(Arc::new(Message::user(start.goal.clone())));
             out.push(Effect::Append(ask::request(run, Why::Turn)));
         }
+        // Between a call and its result there is no place for a user's word.
+        Event::UserSaid { .. } if run.phase != Phase::Over => {}
         Event::UserSaid { text } => {
+            run.phase = Phase::New;
+            run.turn = run.messages.len();
+            run.questions.clear();
             run.finish = None;
             run.cancelled = false;
             run.steps = 0;
