@@ -188,3 +188,22 @@ fn a_lost_last_reply_is_asked_for_again_as_the_last() {
     assert_eq!(played.requests.len(), 3);
     assert_eq!(played.finish().stopped_by, Some(StoppedBy::MaxSteps));
 }
+
+/// A user goes on after an answer: the same transcript, a new opening, new steps.
+#[test]
+fn a_chat_goes_on() {
+    let mut agent = Agent::default();
+    agent.r#loop.hops[2].emits = "final JSON".to_owned();
+    agent.r#loop.max_steps = 1;
+    let catalog = play::catalog(&contracts());
+    let turn = |id| World {
+        model: Box::new(play::script(vec![calls(&[(id, "b", "{}")]), play::says(id)])),
+        ..World::default()
+    };
+    let mut played = play::play(&catalog, play::start(agent, "go"), turn("1"));
+    assert_eq!(played.finish().text.as_deref(), Some("1"));
+    played.say("and again", turn("2"));
+    assert_eq!(played.finish().text.as_deref(), Some("2"));
+    assert_eq!(played.sent(), [("b", "{}"), ("b", "{}")]);
+    assert_eq!(played.run.messages().len(), 8, "user, call, result, answer, twice");
+}

@@ -124,6 +124,7 @@ enum Move {
     LateOutcome,
     ForeignYes,
     StaleReply,
+    Speak,
 }
 
 fn moves() -> impl Strategy<Value = Move> {
@@ -134,6 +135,7 @@ fn moves() -> impl Strategy<Value = Move> {
         1 => Just(Move::LateOutcome),
         1 => Just(Move::ForeignYes),
         1 => Just(Move::StaleReply),
+        1 => Just(Move::Speak),
     ]
 }
 
@@ -233,6 +235,7 @@ proptest! {
                     }
                     _ => Next::Answer(0),
                 },
+                Some(Move::Speak) => Next::Input(Box::new(Event::UserSaid { text: "hurry".into() })),
                 Some(Move::StaleReply) => Next::Input(Box::new(Event::ModelReplied {
                     hop: 1_000, reply: Some(play::says("late").into()), error: None,
                 })),
@@ -240,12 +243,17 @@ proptest! {
             }),
         };
         // The player checks the laws that hold for every run.
-        let played = play::play(&catalog, start, world);
+        let mut played = play::play(&catalog, start, world);
         prop_assert!(
             played.requests.len() <= most_replies(&agent),
             "{} replies for {} steps", played.requests.len(), agent.r#loop.max_steps
         );
         prop_assert!(played.tools.iter().all(|t| &*t.tool.name != "never"));
+        // However it ended, the user can go on, and one answer in words is an answer.
+        if answer.is_none() && agent.budget.tokens.is_none() && agent.r#loop.opening().text {
+            played.say("and now?", World::default());
+            prop_assert_eq!(played.finish().text.as_deref(), Some("done"));
+        }
         if let Some(most) = agent.budget.calls_per_tool {
             for name in ["pay", "drop"] {
                 let made = played.tools.iter().filter(|t| &*t.tool.name == name).count();

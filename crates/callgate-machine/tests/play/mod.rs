@@ -74,6 +74,7 @@ pub struct Played {
     pub requests: Vec<Request>,
     /// Tool calls performed, in order.
     pub tools: Vec<ToolCallEffect>,
+    now: u64,
     catalog: Arc<Catalog>,
     offered: Arc<[ToolDefinition]>,
 }
@@ -171,22 +172,27 @@ pub fn script(replies: Vec<Reply>) -> impl FnMut(&Request) -> Result<Reply, Prov
 /// More inputs than any run of these tests needs; beyond it the machine does not come to an end.
 const MOST_INPUTS: usize = 2000;
 
-pub fn play(catalog: &Arc<Catalog>, start: RunStarted, mut world: World<'_>) -> Played {
+pub fn play(catalog: &Arc<Catalog>, start: RunStarted, world: World<'_>) -> Played {
     let offered = offer(catalog);
     let mut played = Played {
         run: Run::new("run_1", catalog.clone(), offered.clone()),
         records: Vec::new(),
         requests: Vec::new(),
         tools: Vec::new(),
+        now: 1_000_000,
         catalog: catalog.clone(),
         offered,
     };
-    let mut now = 1_000_000;
+    drive(&mut played, Event::RunStarted(Box::new(start)), world);
+    played
+}
+
+fn drive(played: &mut Played, input: Event, mut world: World<'_>) {
     let mut in_flight: Vec<InFlight> = Vec::new();
-    let mut input = Some(Event::RunStarted(Box::new(start)));
+    let mut input = Some(input);
     for _ in 0..MOST_INPUTS {
         if let Some(event) = input.take() {
-            for effect in played.record(event, now) {
+            for effect in played.record(event) {
                 match effect {
                     Effect::Append(_) => {}
                     Effect::CallModel { hop, request, .. } => {
@@ -202,16 +208,16 @@ pub fn play(catalog: &Arc<Catalog>, start: RunStarted, mut world: World<'_>) -> 
                     Effect::Abort => in_flight.retain(|f| matches!(f, InFlight::Tool(_))),
                     Effect::End => {
                         played.check();
-                        return played;
+                        return;
                     }
                 }
             }
         }
         assert!(!in_flight.is_empty(), "halted without an end: {:#?}", played.records.last());
-        now += 1;
+        played.now += 1;
         input = match (world.next)(&in_flight) {
             Next::Wait(ms) => {
-                now += ms;
+                played.now += ms;
                 None
             }
             Next::Input(event) => Some(*event),
@@ -250,7 +256,8 @@ pub fn finished(effect: &ToolCallEffect, outcome: Result<Output, Failure>) -> Ev
 
 impl Played {
     /// Records an input and all that follows from it, in the order of an engine.
-    fn record(&mut self, input: Event, at: u64) -> Vec<Effect> {
+    fn record(&mut self, input: Event) -> Vec<Effect> {
+        let at = self.now;
         let mut queue = VecDeque::from([input]);
         let mut effects = Vec::new();
         while let Some(event) = queue.pop_front() {
@@ -258,7 +265,8 @@ impl Played {
             let record = Record { run: self.run.id().clone(), seq, at, event };
             let was_over = self.run.is_over();
             for effect in step(&mut self.run, &record) {
-                assert!(!was_over, "an effect after the end: {effect:?}");
+                let goes_on = matches!(record.event, Event::UserSaid { .. });
+                assert!(!was_over || goes_on, "an effect after the end: {effect:?}");
                 if let Effect::CallTool(call) = &effect {
                     let intent = matches!(&record.event, Event::CallStarted { call: id, idempotency_key, .. }
                         if *id == call.call && *idempotency_key == call.idempotency_key);
@@ -275,6 +283,11 @@ impl Played {
             self.records.push(record);
         }
         effects
+    }
+
+    /// Goes on after the end with the user's next words.
+    pub fn say(&mut self, text: &str, world: World<'_>) {
+        drive(self, Event::UserSaid { text: text.into() }, world);
     }
 
     pub fn finish(&self) -> &Finish {

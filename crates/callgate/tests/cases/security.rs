@@ -27,6 +27,9 @@ pub(crate) fn run(case: &Case) -> Verdict {
     check::same("allowed", &json!(allowed), &stated["allowed"])?;
     if let Some(want) = stated.get("error") {
         check::known(want, &["class", "path", "retryable"], "error")?;
+        // A guard judges one value: the argument that the case calls it by.
+        let argument = if case.input.get("urls").is_some() { "/url" } else { "/path" };
+        check::same("path", &json!(argument), &want["path"])?;
         for why in denied.iter().flatten() {
             let failure = Failure::new(ErrorKind::PolicyDenied, why.as_str());
             check::same("class", &json!(failure.kind), &want["class"])?;
