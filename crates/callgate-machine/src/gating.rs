@@ -131,8 +131,12 @@ fn judge(run: &Run, index: usize, edited: bool) -> Event {
         }
     }
     // A person's edit is judged as it stands; nobody mends what they wrote.
-    let mode = if edited { Mode::Strict } else { run.mode() };
-    match tool.admit(&call.raw, mode) {
+    let verdict = if edited {
+        callgate_contract::gate::judge(&tool.input, &tool.aliases, Mode::Strict, &call.raw)
+    } else {
+        tool.admit(&call.raw, run.mode())
+    };
+    match verdict {
         Verdict::Refused(fault) => {
             event(name, renamed.into_iter().collect::<Vec<Adjustment>>(), refused(fault))
         }

@@ -344,7 +344,7 @@ fn finished_call(run: &mut Run, finished: &CallFinished, out: &mut Vec<Effect>) 
     let arguments = arguments.shared();
     let Some(tool) = gating::tool_of(run, index) else { return };
     let (id, name) = (run.calls[index].id.clone(), run.calls[index].name.clone());
-    match result::pass(&tool, run.mode(), &outcome) {
+    match result::pass(&tool, tool.mode.unwrap_or(run.mode()), &outcome) {
         Ok(passed) => {
             if !passed.adjustments.is_empty() || !passed.omissions.is_empty() {
                 // Law 11. Before the request that shows the model what is left.

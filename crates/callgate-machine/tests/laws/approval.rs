@@ -14,7 +14,7 @@ use crate::play::{self, InFlight, Next, World, approve, calls, decided};
 
 fn contracts() -> Vec<serde_json::Value> {
     vec![
-        json!({ "name": "pay", "tier": "approve", "input": { "type": "object",
+        json!({ "name": "pay", "tier": "approve", "mode": "lenient", "input": { "type": "object",
             "properties": { "cents": { "type": "integer", "maximum": 1000 }, "to": { "type": "string" } },
             "required": ["cents"] } }),
         json!({ "name": "look", "input": { "type": "object" } }),

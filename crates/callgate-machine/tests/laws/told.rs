@@ -141,3 +141,19 @@ fn law_11_every_adjustment_and_omission_is_in_an_event() {
         "{told}"
     );
 }
+
+/// A tool's own mode holds for its results as for its arguments.
+#[test]
+fn a_strict_tool_mends_nothing_in_a_lenient_run() {
+    let contracts = [
+        json!({ "name": "t", "mode": "strict", "input": { "type": "object" }, "output": { "type": "object" } }),
+    ];
+    let world = World {
+        model: Box::new(play::script(vec![calls(&[("1", "t", "{}"), ("2", "t", "{,}")])])),
+        tool: Box::new(|_| Ok(Output::text("{}"))),
+        ..World::default()
+    };
+    let played = play::play(&play::catalog(&contracts), play::start(Agent::default(), "go"), world);
+    let told = played.results();
+    assert!(told[0].1.contains("output_mismatch") && told[1].1.contains("json_syntax"), "{told:?}");
+}
