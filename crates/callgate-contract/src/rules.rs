@@ -69,9 +69,8 @@ impl Condition {
     /// # Errors
     /// It does not parse, or names a variable other than `input`, `caller` and `run`.
     pub fn compile(source: &str) -> Result<Self, ConditionError> {
-        let program = ENV
-            .compile(source)
-            .map_err(|e| ConditionError::Syntax(in_a_line(&e.to_string())))?;
+        let program =
+            ENV.compile(source).map_err(|e| ConditionError::Syntax(in_a_line(&e.to_string())))?;
         let unknown = program
             .references()
             .variables()
