@@ -65,7 +65,7 @@ fn a_function_says_its_contract() {
     assert_eq!(double.into_tool().contract()["output"]["type"], "integer");
 }
 
-fn agent(script: Value) -> callgate::AgentBuilder {
+fn agent(script: &Value) -> callgate::AgentBuilder {
     let model = callgate::model::scripted(&script.to_string()).unwrap();
     Agent::builder().model(model)
 }
@@ -76,7 +76,7 @@ async fn arguments_default_and_results_come_back() {
         {"calls": [{"name": "getTicket", "arguments": {"id": "T-1"}}, {"name": "double", "arguments": {"n": 21}}]},
         {"text": "done"}
     ]});
-    let agent = agent(script).tool(get_ticket).tool(double).build().unwrap();
+    let agent = agent(&script).tool(get_ticket).tool(double).build().unwrap();
     let (mut notices, answer) = agent.run("go").watch();
     let (outputs, answer) = tokio::join!(
         async {
@@ -111,7 +111,7 @@ async fn answers_have_the_type_asked_for() {
         {"text": "{\"ticket\": \"T-1\", \"open\": \"perhaps\"}"},
         {"text": "```json\n{\"ticket\": \"T-1\", \"open\": true}\n```"}
     ]});
-    let agent = agent(script).build().unwrap();
+    let agent = agent(&script).build().unwrap();
     let verdict = agent.run("Is T-1 open?").answer::<Verdict>().await.unwrap();
     assert_eq!(verdict, Verdict { ticket: "T-1".to_owned(), open: true });
 }
@@ -119,7 +119,7 @@ async fn answers_have_the_type_asked_for() {
 #[tokio::test]
 async fn an_answer_that_never_fits_ends_in_a_typed_error() {
     let script = json!({"replies": [{"text": "no idea"}], "repeatLast": true});
-    let agent = agent(script).build().unwrap();
+    let agent = agent(&script).build().unwrap();
     let error = agent.run("Is T-1 open?").answer::<Verdict>().await.unwrap_err();
     let Error::Unanswered(finish) = &error else { panic!("{error}") };
     assert_eq!(finish.stopped_by, Some(StoppedBy::SchemaFail));
@@ -140,7 +140,7 @@ async fn a_person_edits_and_the_gates_judge_the_edit() {
     ]});
     let asked = Arc::new(AtomicU32::new(0));
     let counter = asked.clone();
-    let agent = agent(script)
+    let agent = agent(&script)
         .tool(delete_ticket)
         .on_approval(move |question| {
             let n = counter.fetch_add(1, Ordering::SeqCst);
@@ -170,7 +170,7 @@ async fn nobody_asked_means_no() {
         {"calls": [{"name": "delete_ticket", "arguments": {"id": "T-1"}}]},
         {"text": "It was not permitted."}
     ]});
-    let agent = agent(script).tool(delete_ticket).build().unwrap();
+    let agent = agent(&script).tool(delete_ticket).build().unwrap();
     assert_eq!(agent.run("Delete T-1").await.unwrap().finish().calls, 0);
 }
 
@@ -179,7 +179,7 @@ fn mistakes_are_told_together() {
     let twice =
         || FunctionTool::new::<Value, Value, ToolError, _, _>("t", "x", |v| async { Ok(v) });
     let broken = twice().with("input", json!({"type": "object", "requried": ["a"]}));
-    let error = agent(json!({"replies": []}))
+    let error = agent(&json!({"replies": []}))
         .tool(double)
         .tool(double)
         .tool(broken)
