@@ -120,6 +120,7 @@ mod tests {
     use super::*;
 
     #[track_caller]
+    #[expect(clippy::needless_pass_by_value, reason = "the table reads better")]
     fn becomes(schema: Value, expected: Value) {
         assert_eq!(bounded(schema), expected);
     }

@@ -77,7 +77,7 @@ impl LocalModel {
     /// does not know.
     pub fn open(path: impl AsRef<Path>, options: LocalOptions) -> Result<Self, LocalError> {
         let path = path.as_ref();
-        let engine = load(path, &options)?;
+        let engine = load(path, options)?;
         let id = format!("local:{}", engine.name);
         let (jobs, line) = mpsc::channel();
         thread::Builder::new()
@@ -88,7 +88,7 @@ impl LocalModel {
     }
 }
 
-fn load(path: &Path, options: &LocalOptions) -> Result<Engine, LocalError> {
+fn load(path: &Path, options: LocalOptions) -> Result<Engine, LocalError> {
     let read = |source| LocalError::Read { path: path.to_owned(), source };
     let gguf = |source| LocalError::Gguf { path: path.to_owned(), source };
     let mut file = File::open(path).map_err(read)?;
@@ -100,17 +100,15 @@ fn load(path: &Path, options: &LocalOptions) -> Result<Engine, LocalError> {
     let vocabulary = Vocabulary::read(&content)?;
     let weights = Weights::load(&content, &mut reader, config).map_err(gguf)?;
     let grammars = Grammars::new(&vocabulary)?;
-    let disk = options
-        .prefix_folder
-        .clone()
-        .map(|folder| PrefixCache::new(folder, identity, options.prefix_cap));
+    let disk =
+        options.prefix_folder.map(|folder| PrefixCache::new(folder, identity, options.prefix_cap));
     let stem = || path.file_stem().map_or("model".into(), |stem| stem.to_string_lossy());
     Ok(Engine {
         session: Session::new(Arc::new(weights), disk),
         vocabulary,
         grammars,
         template,
-        name: options.name.clone().unwrap_or_else(|| stem().into_owned()),
+        name: options.name.unwrap_or_else(|| stem().into_owned()),
     })
 }
 

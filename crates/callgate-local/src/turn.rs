@@ -23,6 +23,13 @@ const DEFAULT_OUTPUT: u32 = 1024;
 /// Calls in one turn. More at once than this is a model that lost count.
 const CALLS_PER_TURN: usize = 8;
 
+/// How much likelier `answer` must be than a tool while nothing was looked up for the question.
+///
+/// Over 26 requests that were written for it, the 1.5B model's logit of the right tool lay between 0 and
+/// 13 above `answer` where a tool was wanted, and between 3 and 10 below where none was: the line is
+/// drawn in the middle, not where the numbers happen to be equal.
+const LEAN: f32 = 1.5;
+
 /// Everything that turns share.
 pub(crate) struct Engine {
     pub(crate) session: Session,
@@ -156,8 +163,15 @@ impl<'a> Turn<'a> {
     fn name(
         &mut self,
         options: &Options<'_>,
-        logits: Vec<f32>,
+        mut logits: Vec<f32>,
     ) -> Result<(String, End), LocalError> {
+        if matches!(self.request.messages.last().map(|m| &**m), Some(Message::User { .. })) {
+            let mut answer = Vec::new();
+            self.decoder.vocabulary.data(ANSWER, &mut answer)?;
+            if let Some(logit) = answer.first().and_then(|t| logits.get_mut(*t as usize)) {
+                *logit -= LEAN;
+            }
+        }
         let names = options.tools.iter().map(|tool| &*tool.name);
         let matcher =
             self.grammars.choice(names.chain(options.answer.then_some(ANSWER)), NAME_END)?;

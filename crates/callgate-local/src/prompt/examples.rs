@@ -36,6 +36,8 @@ pub(super) fn steps() -> Vec<Step<'static>> {
         user("How much is 20 euros in yen?"),
         calls([convert(r#"{"amount": 20, "from": "EUR", "to": "JPY"}"#, r#"{"amount": 3412.6}"#)]),
         ANSWER,
+        user("Who wrote Hamlet?"),
+        ANSWER,
         user("remind me to call Ana on 5 May 2024 and to pay the rent on the 9th"),
         calls([
             event(
@@ -64,8 +66,6 @@ pub(super) fn steps() -> Vec<Step<'static>> {
             r#"{"title": "Budget", "date": "2024-06-11", "kind": "meeting"}"#,
             r#"{"id": 84}"#,
         )]),
-        ANSWER,
-        user("Who wrote Hamlet?"),
         ANSWER,
     ]
 }

@@ -30,7 +30,7 @@ pub(super) fn steps<M: AsRef<Message>>(messages: &[M]) -> Vec<Step<'_>> {
         match message.as_ref() {
             Message::User { content } => steps.push(Step::User(text(content).into())),
             Message::Assistant { content } => {
-                steps.push(assistant(content, &messages[index + 1..]))
+                steps.push(assistant(content, &messages[index + 1..]));
             }
             // Told with its call.
             Message::Tool(_) => {}
