@@ -1,14 +1,18 @@
 //! The seam between neutral values and one provider's bytes.
 
-use crate::{ProviderError, Reply, Request};
+use crate::{Note, ProviderError, Reply, Request};
 
 /// What to post, and where below the provider's base URL.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HttpBody {
-    /// Path below the base URL, such as `/chat/completions`.
+    /// Path below the base URL, such as `/chat/completions`, and a query where one is needed.
     pub path: String,
     /// JSON.
     pub body: Vec<u8>,
+    /// Headers of the API itself, such as its version; credentials are the endpoint's.
+    pub headers: Vec<(&'static str, &'static str)>,
+    /// Where the body departs from what the request says (law 11).
+    pub notes: Vec<Note>,
 }
 
 /// One provider API.

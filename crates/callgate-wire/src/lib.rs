@@ -8,22 +8,45 @@
 //! - [`Reply`]: text, calls and opaque provider state in the order they came, why it ended
 //!   ([`Stop`]), what it cost ([`Usage`]).
 //! - [`ProviderError`]: what went wrong, as a closed kind with [`Retry`] advice.
+//! - [`Note`]: where a body departs from its request, so that nothing is emulated in silence.
+//! - [`responses`], [`anthropic`], [`gemini`], [`ollama`]: these providers' own APIs.
 //! - [`chat`]: OpenAI Chat Completions, as OpenAI and the compatible servers speak it.
+//! - [`names`]: tool names as a provider takes them, and back.
 //! - [`sse`]: server-sent events, cut at any byte.
+//!
+//! What the codecs share is in private modules: `history` (a transcript made right for an API),
+//! `offer` (tool choice and its emulation), `ids`, `raw` (JSON by its text), `failure`, `finish`
+//! (the end of a reply), `events` (the end of a stream).
 //!
 //! Not here: judging arguments. A call's arguments are carried as the text that came, broken or
 //! not; only `callgate_contract`'s gate says what they are worth.
 #![forbid(unsafe_code)]
 
+pub mod anthropic;
 pub mod chat;
 mod codec;
 mod error;
+mod events;
+mod failure;
+mod finish;
+pub mod gemini;
+mod history;
+mod ids;
+mod lines;
+pub mod names;
+mod note;
+mod offer;
+pub mod ollama;
+mod raw;
 mod reply;
 mod request;
+pub mod responses;
 pub mod sse;
+mod think;
 
 pub use codec::{Codec, Delta, HttpBody, StreamDecoder};
 pub use error::{ProviderError, ProviderErrorKind, Retry};
+pub use note::{Note, Unforced};
 pub use reply::{Reply, Stop, Usage};
 pub use request::{
     AnswerFormat, AssistantPart, Message, Opaque, Part, Request, ToolCall, ToolChoice,

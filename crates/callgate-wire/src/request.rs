@@ -154,6 +154,10 @@ pub struct Opaque {
     pub provider: Arc<str>,
     /// JSON text, verbatim.
     pub json: Arc<str>,
+    /// The model that made it, as the request named it; another model does not get it. `None`
+    /// where that is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<Arc<str>>,
 }
 
 /// A tool call as the model made it.

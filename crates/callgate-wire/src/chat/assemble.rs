@@ -19,8 +19,8 @@
 
 use std::borrow::Cow;
 
-use super::{finish::is_json, ids};
-use crate::{Delta, Opaque, ToolCall, chat::CODEC};
+use super::CODEC;
+use crate::{Delta, Opaque, ToolCall, ids, raw::is_json};
 
 /// What one chunk says about one call.
 #[derive(Debug, Default)]
@@ -212,7 +212,11 @@ impl Slot {
             id: self.id.unwrap_or_default().into(),
             name: self.name.into(),
             arguments: self.arguments[from..].into(),
-            opaque: self.extra.map(|json| Opaque { provider: CODEC.into(), json: json.into() }),
+            opaque: self.extra.map(|json| Opaque {
+                provider: CODEC.into(),
+                json: json.into(),
+                model: None,
+            }),
         }
     }
 

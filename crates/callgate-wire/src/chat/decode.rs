@@ -1,13 +1,17 @@
 //! A whole response.
 
 use super::{
-    CODEC, failure,
-    finish::{Asked, Parts},
-    ids,
-    think::{Piece, Think},
-    wire::{Body, Content, Function, Message, string, text},
+    CODEC, asked, failure,
+    finish::Parts,
+    wire::{Body, Content, Function, Message},
 };
-use crate::{Opaque, ProviderError, ProviderErrorKind, Reply, Request, Retry, ToolCall};
+use crate::{
+    Opaque, ProviderError, ProviderErrorKind, Reply, Request, Retry, ToolCall,
+    failure::unreadable,
+    ids,
+    raw::{string, text},
+    think::{Piece, Think},
+};
 
 pub(super) fn reply(
     request: &Request,
@@ -20,8 +24,7 @@ pub(super) fn reply(
         return Err(failure::of_response(status, retry_after_ms, &json));
     }
     let json = json.trim_start_matches('\u{feff}');
-    let body: Body<'_> =
-        serde_json::from_str(json).map_err(|error| failure::unreadable(json, &error))?;
+    let body: Body<'_> = serde_json::from_str(json).map_err(|error| unreadable(json, &error))?;
     if let Some(error) = failure::in_band(&body) {
         return Err(error);
     }
@@ -40,7 +43,7 @@ pub(super) fn reply(
         take(message, &mut parts);
         calls = take_calls(message);
     }
-    parts.reply(&Asked::new(request), calls)
+    parts.reply(&asked(request), calls)
 }
 
 /// Text, reasoning and refusal of a message.
@@ -74,9 +77,11 @@ fn take_calls(message: &Message<'_>) -> Vec<ToolCall> {
             let mut made = call(entry.function.as_ref()?)?;
             let id = entry.id().unwrap_or_default();
             made.id = ids::given(&id).unwrap_or_default().into();
-            made.opaque = entry
-                .extra_content
-                .map(|extra| Opaque { provider: CODEC.into(), json: extra.get().into() });
+            made.opaque = entry.extra_content.map(|extra| Opaque {
+                provider: CODEC.into(),
+                json: extra.get().into(),
+                model: None,
+            });
             Some(made)
         })
         .collect();

@@ -1,27 +1,9 @@
 //! The end of a reply, whole or streamed: the same parts, the same judgement.
 
-use std::sync::Arc;
-
-use serde::de::IgnoredAny;
-
-use super::{CODEC, ids};
 use crate::{
-    AssistantPart, Opaque, ProviderError, ProviderErrorKind, Reply, Request, Retry, Stop, ToolCall,
-    Usage,
+    AssistantPart, ProviderError, ProviderErrorKind, Reply, Retry, Stop, ToolCall, Usage,
+    finish::{Asked, Ended},
 };
-
-/// What a reply's end needs of its request, kept while a stream is running.
-#[derive(Debug, Clone)]
-pub(super) struct Asked {
-    cap: Option<u32>,
-    messages: Vec<Arc<crate::Message>>,
-}
-
-impl Asked {
-    pub(super) fn new(request: &Request) -> Self {
-        Self { cap: request.max_output_tokens, messages: request.messages.clone() }
-    }
-}
 
 /// All that came.
 #[derive(Debug, Default)]
@@ -50,38 +32,17 @@ impl Parts {
     ///
     /// # Errors
     /// A finish reason that stands for a failure, or a call without a name.
-    pub(super) fn reply(
-        self,
-        asked: &Asked,
-        mut calls: Vec<ToolCall>,
-    ) -> Result<Reply, ProviderError> {
-        let usage = self.usage.unwrap_or_default();
+    pub(super) fn reply(self, asked: &Asked, calls: Vec<ToolCall>) -> Result<Reply, ProviderError> {
         let mut stop = self.finish_reason.as_deref().map_or(Ok(Stop::End), stop)?;
         if !self.refusal.is_empty() && !stop.is_cut() {
             stop = Stop::Refusal;
         }
-        // Servers relabel a cut turn as `tool_calls`: the cap was reached, and a call is not whole.
-        let at_cap = asked.cap.is_some_and(|cap| usage.output_tokens >= u64::from(cap));
-        if at_cap && calls.iter().any(|call| !is_json(&call.arguments)) {
-            stop = Stop::Length;
-        }
-        if calls.iter().any(|call| call.name.is_empty()) && !stop.is_cut() {
-            return Err(ProviderError::new(
-                ProviderErrorKind::MalformedCall,
-                "the model called a tool without naming it",
-                Retry::Backoff,
-            ));
-        }
-        ids::complete(&mut calls, &asked.messages);
-
         let mut content = Vec::with_capacity(calls.len() + 2);
         if !self.reasoning.is_empty() || !self.reasoning_details.is_empty() {
             content.push(AssistantPart::Reasoning {
                 text: self.reasoning.into(),
-                opaque: (!self.reasoning_details.is_empty()).then(|| Opaque {
-                    provider: CODEC.into(),
-                    json: format!("[{}]", self.reasoning_details).into(),
-                }),
+                opaque: (!self.reasoning_details.is_empty())
+                    .then(|| asked.opaque(format!("[{}]", self.reasoning_details))),
             });
         }
         for text in [self.text, self.refusal] {
@@ -90,7 +51,7 @@ impl Parts {
             }
         }
         content.extend(calls.into_iter().map(AssistantPart::Call));
-        Ok(Reply { content, stop, usage, model: self.model })
+        asked.reply(Ended { content, stop, usage: self.usage, model: self.model })
     }
 }
 
@@ -122,12 +83,4 @@ fn stop(reason: &str) -> Result<Stop, ProviderError> {
     } else {
         Ok(Stop::End)
     }
-}
-
-pub(super) fn is_json(text: &str) -> bool {
-    serde_json::from_str::<IgnoredAny>(text).is_ok()
-}
-
-pub(super) fn is_json_object(text: &str) -> bool {
-    text.trim_start().starts_with('{') && is_json(text)
 }

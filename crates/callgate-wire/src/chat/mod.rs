@@ -9,9 +9,7 @@
 //! - `wire`: the response's JSON, borrowed from the bytes that came;
 //! - `decode`: a whole response; `stream`: a streamed one;
 //! - `assemble`: fragments to calls, by one rule for all servers;
-//! - `think`: reasoning that was left in the text;
-//! - `ids`: call ids that were not given, or are not taken;
-//! - `finish`: what both have in common at the end, from ids to the reason why it ended;
+//! - `finish`: what both have in common at the end, above all the reason why it ended;
 //! - `failure`: error bodies to [`ProviderError`].
 //!
 //! ```
@@ -41,10 +39,8 @@ mod decode;
 mod encode;
 mod failure;
 mod finish;
-mod ids;
 mod profile;
 mod stream;
-mod think;
 mod wire;
 
 #[cfg(test)]
@@ -55,7 +51,9 @@ pub use profile::{
     ReasoningEcho, SubsetChoice,
 };
 
-use crate::{Codec, HttpBody, ProviderError, Reply, Request, StreamDecoder};
+use crate::{
+    Codec, HttpBody, ProviderError, Reply, Request, StreamDecoder, finish::Asked, names::NameRule,
+};
 
 /// The name under which this codec keeps opaque provider state.
 const CODEC: &str = "chat";
@@ -90,10 +88,9 @@ impl Chat {
 
 impl Codec for Chat {
     fn encode(&self, request: &Request, stream: bool) -> HttpBody {
-        HttpBody {
-            path: "/chat/completions".to_owned(),
-            body: encode::body(&self.profile, request, stream),
-        }
+        let mut notes = Vec::new();
+        let body = encode::body(&self.profile, request, stream, &mut notes);
+        HttpBody { path: "/chat/completions".to_owned(), body, headers: Vec::new(), notes }
     }
 
     fn decode(
@@ -109,6 +106,13 @@ impl Codec for Chat {
     fn stream(&self, request: &Request) -> Box<dyn StreamDecoder> {
         Box::new(stream::Stream::new(request))
     }
+}
+
+/// What every server of the family takes as a tool's name.
+const NAMES: NameRule = NameRule::Word;
+
+fn asked(request: &Request) -> Asked {
+    Asked::new(request, CODEC, NAMES)
 }
 
 /// A recorded stream to its reply, as a request with this cap on generated tokens would read it.

@@ -16,6 +16,8 @@ pub struct Profile {
     pub parallel: ParallelField,
     /// The word for "at least one call": `required`, or `any` with Mistral.
     pub required: &'static str,
+    /// Whether a choice that requires a call is heeded at all.
+    pub forces: bool,
     /// How one tool is forced.
     pub one: OneChoice,
     /// How calls are forbidden.
@@ -34,6 +36,8 @@ pub struct Profile {
     pub tool_message_name: bool,
     /// Which call ids the server takes.
     pub ids: CallIds,
+    /// The most tools in one request.
+    pub max_tools: usize,
     /// Models, by how their names begin, that take tools only with `reasoning_effort: "none"`.
     pub effort_none: &'static [&'static str],
 }
@@ -141,6 +145,7 @@ impl Profile {
             stream_usage: true,
             parallel: ParallelField::OnlyFalse,
             required: "required",
+            forces: true,
             one: OneChoice::Object,
             none: NoneChoice::Field,
             subset: SubsetChoice::AllowedTools,
@@ -150,6 +155,7 @@ impl Profile {
             reasoning: ReasoningEcho::Omit,
             tool_message_name: false,
             ids: CallIds::Max40,
+            max_tools: 128,
             // By public reports; their reasoning with tools is for the Responses API.
             effort_none: &["gpt-5.6", "gpt-6-sol", "gpt-6-luna"],
         }
@@ -163,6 +169,7 @@ impl Profile {
             stream_usage: true,
             parallel: ParallelField::OnlyFalse,
             required: "required",
+            forces: true,
             one: OneChoice::Object,
             none: NoneChoice::Field,
             subset: SubsetChoice::Filter,
@@ -172,6 +179,7 @@ impl Profile {
             reasoning: ReasoningEcho::Omit,
             tool_message_name: false,
             ids: CallIds::Any,
+            max_tools: usize::MAX,
             effort_none: &[],
         }
     }
@@ -192,6 +200,7 @@ impl Profile {
     pub const fn ollama() -> Self {
         Self {
             parallel: ParallelField::Never,
+            forces: false,
             one: OneChoice::Filter,
             none: NoneChoice::OmitTools,
             answer: AnswerMode::SchemaTold,
@@ -228,6 +237,7 @@ impl Profile {
             answer: AnswerMode::Object,
             answer_with_tools: false,
             reasoning: ReasoningEcho::Content,
+            max_tools: 128,
             ..Self::compatible()
         }
     }

@@ -5,15 +5,19 @@
 //! as usage comes after it and with some servers the last fragments too.
 
 use super::{
+    asked,
     assemble::{Assembly, Fragment},
     failure,
-    finish::{Asked, Parts},
-    think::{Piece, Think},
-    wire::{Body, Choice, Content, Function, Message, string, text},
+    finish::Parts,
+    wire::{Body, Choice, Content, Function, Message},
 };
 use crate::{
-    Delta, ProviderError, ProviderErrorKind, Reply, Request, Retry, StreamDecoder,
+    Delta, ProviderError, ProviderErrorKind, Reply, Request, Retry, StreamDecoder, events,
+    failure::unreadable,
+    finish::{self, Asked},
+    raw::{string, text},
     sse::{Decoder, SseError},
+    think::{Piece, Think},
 };
 
 pub(super) struct Stream {
@@ -38,7 +42,7 @@ impl Stream {
         Self {
             sse: Decoder::default(),
             state: State {
-                asked: Asked::new(request),
+                asked: asked(request),
                 parts: Parts::default(),
                 think: Think::default(),
                 calls: Assembly::default(),
@@ -53,8 +57,10 @@ impl Stream {
 impl StreamDecoder for Stream {
     fn push(&mut self, bytes: &[u8], out: &mut Vec<Delta>) {
         let Self { sse, state } = self;
+        let told = out.len();
         let pushed = sse.push(bytes, |event| state.take_event(event.data, true, out));
         state.note(pushed);
+        state.asked.restore(&mut out[told..]);
     }
 
     fn is_done(&self) -> bool {
@@ -67,9 +73,12 @@ impl StreamDecoder for Stream {
 
     fn finish(&mut self, out: &mut Vec<Delta>) -> Result<Reply, ProviderError> {
         let Self { sse, state } = self;
+        let told = out.len();
         let pushed = sse.finish(|event| state.take_event(event.data, false, out));
         state.note(pushed);
-        state.finish(out)
+        let reply = state.finish(out);
+        state.asked.restore(&mut out[told..]);
+        reply
     }
 }
 
@@ -101,8 +110,8 @@ impl State {
         match serde_json::from_str::<Body<'_>>(data) {
             Ok(body) => self.take_body(&body, out),
             // A cut event is no event; whether it is missed, the finish reason decides.
-            Err(error) if !whole && error.is_eof() => {}
-            Err(error) => self.failed = Some(failure::unreadable(data, &error)),
+            Err(error) if !whole && events::is_cut(data, &error) => {}
+            Err(error) => self.failed = Some(unreadable(data, &error)),
         }
     }
 
@@ -194,11 +203,7 @@ impl State {
             return Err(error.clone());
         }
         if self.parts.finish_reason.is_none() && !self.done {
-            return Err(ProviderError::new(
-                ProviderErrorKind::StreamIncomplete,
-                "the stream ended before the reply did",
-                Retry::Backoff,
-            ));
+            return Err(finish::incomplete());
         }
         let mut calls = std::mem::take(&mut self.calls);
         if calls.is_empty() {

@@ -4,14 +4,15 @@
 //! several types is kept as its raw text and read when it is needed, so that one odd field never
 //! costs the whole chunk.
 
-use std::{borrow::Cow, fmt};
+use std::borrow::Cow;
 
-use serde::{Deserialize, de};
+use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::Usage;
-
-type Raw<'a> = Option<&'a RawValue>;
+use crate::{
+    Usage,
+    raw::{Raw, number, string, text},
+};
 
 #[derive(Debug, Default, Deserialize)]
 pub(super) struct Body<'a> {
@@ -219,50 +220,6 @@ impl Content {
     }
 }
 
-/// A string's text, or that of a number; nothing for other types.
-pub(super) fn text(raw: &RawValue) -> Option<Cow<'_, str>> {
-    string(raw).or_else(|| {
-        let number = raw.get().starts_with(|first: char| first == '-' || first.is_ascii_digit());
-        number.then_some(Cow::Borrowed(raw.get()))
-    })
-}
-
-/// A string's text. Half a surrogate pair, which JSON can spell and text cannot, is replaced.
-pub(super) fn string(raw: &RawValue) -> Option<Cow<'_, str>> {
-    struct Text;
-    impl<'de> de::Visitor<'de> for Text {
-        type Value = Cow<'de, str>;
-
-        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            f.write_str("a string")
-        }
-
-        fn visit_borrowed_bytes<E: de::Error>(self, bytes: &'de [u8]) -> Result<Self::Value, E> {
-            Ok(String::from_utf8_lossy(bytes))
-        }
-
-        fn visit_bytes<E: de::Error>(self, bytes: &[u8]) -> Result<Self::Value, E> {
-            Ok(Cow::Owned(String::from_utf8_lossy(bytes).into_owned()))
-        }
-    }
-    if !raw.get().starts_with('"') {
-        return None;
-    }
-    // As bytes, since serde_json is strict about surrogates only when it makes a `str`.
-    de::Deserializer::deserialize_bytes(&mut serde_json::Deserializer::from_str(raw.get()), Text)
-        .ok()
-}
-
-/// A count, whether spelled as number or as string.
-pub(super) fn number(raw: &RawValue) -> Option<u64> {
-    let text = text(raw)?;
-    text.parse().ok().or_else(|| {
-        let float: f64 = text.parse().ok()?;
-        // Counts of tokens are far below the range where this loses anything.
-        (float >= 0.0).then_some(float as u64)
-    })
-}
-
 fn usage(raw: &RawValue) -> Option<Usage> {
     #[derive(Deserialize)]
     struct Counts<'a> {
@@ -302,36 +259,4 @@ fn usage(raw: &RawValue) -> Option<Usage> {
             .unwrap_or(0),
         reasoning_tokens: reasoning.unwrap_or(0),
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn raw(json: &str) -> &RawValue {
-        serde_json::from_str(json).unwrap()
-    }
-
-    #[test]
-    fn strings() {
-        assert_eq!(string(raw(r#""a\nb""#)).unwrap(), "a\nb");
-        assert!(matches!(string(raw(r#""plain""#)), Some(Cow::Borrowed("plain"))));
-        assert_eq!(string(raw(r#""\ud83d\ude00""#)).unwrap(), "😀");
-        assert!(string(raw(r#""x\ud83d""#)).unwrap().starts_with("x\u{fffd}"));
-        assert_eq!(string(raw("1")), None);
-    }
-
-    #[test]
-    fn counts() {
-        for (json, expected) in [
-            ("7", Some(7)),
-            ("7.0", Some(7)),
-            (r#""7""#, Some(7)),
-            ("-1", None),
-            ("true", None),
-            (r#""x""#, None),
-        ] {
-            assert_eq!(number(raw(json)), expected, "{json}");
-        }
-    }
 }

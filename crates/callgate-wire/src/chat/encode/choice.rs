@@ -1,66 +1,27 @@
-//! Which tools are sent, and what is said about choosing among them.
-//!
-//! Hard rule of every provider: without tools, neither `tools` nor `tool_choice` nor
-//! `parallel_tool_calls` may be there. What a provider cannot say is emulated by offering less.
+//! What is said about choosing among the tools.
 
-use std::sync::Arc;
+use std::borrow::Cow;
 
 use serde::{Serialize, Serializer};
 
 use crate::{
-    Request, ToolChoice, ToolDefinition,
+    Unforced,
     chat::profile::{NoneChoice, OneChoice, ParallelField, Profile, SubsetChoice},
+    offer::{Can, Choice},
 };
 
-/// The tools on offer after emulation.
-pub(super) struct Offer<'a> {
-    pub(super) profile: &'a Profile,
-    request: &'a Request,
-}
-
-impl<'a> Offer<'a> {
-    pub(super) fn new(profile: &'a Profile, request: &'a Request) -> Self {
-        Self { profile, request }
-    }
-
-    pub(super) fn is_empty(&self) -> bool {
-        self.tools().next().is_none()
-    }
-
-    pub(super) fn tools(&self) -> impl Iterator<Item = &'a ToolDefinition> {
-        let Self { profile, request } = *self;
-        request.tools.iter().filter(move |tool| match &request.tool_choice {
-            ToolChoice::Auto | ToolChoice::Some => true,
-            ToolChoice::None => profile.none == NoneChoice::Field,
-            ToolChoice::One(name) => profile.one == OneChoice::Object || tool.name == *name,
-            // An empty `allowed_tools` is refused: it means that nothing may be called.
-            ToolChoice::Subset { names, .. } if names.is_empty() => false,
-            ToolChoice::Subset { names, .. } => {
-                profile.subset == SubsetChoice::AllowedTools || names.contains(&tool.name)
-            }
-        })
-    }
-
-    /// The value of `tool_choice`; `None` where the default, `auto`, is meant.
-    pub(super) fn choice(&self) -> Option<Choice<'a>> {
-        let Self { profile, request } = *self;
-        let required = profile.required;
-        match &request.tool_choice {
-            ToolChoice::Auto => None,
-            ToolChoice::None => Some(Choice::Word("none")),
-            ToolChoice::Some => Some(Choice::Word(required)),
-            ToolChoice::One(name) => Some(match profile.one {
-                OneChoice::Object => Choice::Object(Object::function(name)),
-                OneChoice::Filter => Choice::Word(required),
-            }),
-            ToolChoice::Subset { names, required: must } => match profile.subset {
-                SubsetChoice::AllowedTools => {
-                    let mode = if *must { required } else { "auto" };
-                    let allowed_tools = Allowed { mode, tools: Names(names) };
-                    Some(Choice::Object(Object::AllowedTools { allowed_tools }))
-                }
-                SubsetChoice::Filter => must.then_some(Choice::Word(required)),
-            },
+impl Profile {
+    /// What this server has words for.
+    pub(super) fn can(&self) -> Can {
+        let subset = self.subset == SubsetChoice::AllowedTools;
+        Can {
+            some: if self.forces { Ok(()) } else { Err(Unforced::Api) },
+            one: self.one == OneChoice::Object,
+            none: self.none == NoneChoice::Field,
+            subset,
+            subset_required: subset,
+            one_call: self.parallel != ParallelField::Never,
+            max_tools: self.max_tools,
         }
     }
 }
@@ -75,10 +36,26 @@ impl ParallelField {
     }
 }
 
+/// The value of `tool_choice`; `None` where the default, `auto`, is meant.
+pub(super) fn spelled<'a>(profile: &Profile, choice: &'a Choice<'_>) -> Option<Word<'a>> {
+    let required = profile.required;
+    match choice {
+        Choice::Auto => None,
+        Choice::None => Some(Word::Plain("none")),
+        Choice::Some => Some(Word::Plain(required)),
+        Choice::One(name) => Some(Word::Object(Object::Function { function: Function { name } })),
+        Choice::Allowed { names, required: must } => {
+            let mode = if *must { required } else { "auto" };
+            let allowed_tools = Allowed { mode, tools: Listed(names) };
+            Some(Word::Object(Object::AllowedTools { allowed_tools }))
+        }
+    }
+}
+
 #[derive(Serialize)]
 #[serde(untagged)]
-pub(super) enum Choice<'a> {
-    Word(&'static str),
+pub(super) enum Word<'a> {
+    Plain(&'static str),
     Object(Object<'a>),
 }
 
@@ -89,12 +66,6 @@ pub(super) enum Object<'a> {
     AllowedTools { allowed_tools: Allowed<'a> },
 }
 
-impl<'a> Object<'a> {
-    fn function(name: &'a str) -> Self {
-        Self::Function { function: Function { name } }
-    }
-}
-
 #[derive(Serialize)]
 pub(super) struct Function<'a> {
     name: &'a str,
@@ -103,13 +74,14 @@ pub(super) struct Function<'a> {
 #[derive(Serialize)]
 pub(super) struct Allowed<'a> {
     mode: &'static str,
-    tools: Names<'a>,
+    tools: Listed<'a>,
 }
 
-struct Names<'a>(&'a [Arc<str>]);
+struct Listed<'a>(&'a [Cow<'a, str>]);
 
-impl Serialize for Names<'_> {
+impl Serialize for Listed<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(self.0.iter().map(|name| Object::function(name)))
+        let entry = |name| Object::Function { function: Function { name } };
+        serializer.collect_seq(self.0.iter().map(|name| entry(name)))
     }
 }

@@ -7,7 +7,7 @@ use std::{borrow::Cow, fmt};
 
 use serde::{Serialize, Serializer};
 
-use crate::{AssistantPart, Part};
+use crate::{Part, history::Image};
 
 /// Texts as one string, written without being joined first.
 pub(super) struct Joined<I> {
@@ -47,32 +47,6 @@ impl<T: Serialize, I: Iterator<Item = T> + Clone> Serialize for List<I> {
     }
 }
 
-pub(super) fn texts(parts: &[Part]) -> impl Iterator<Item = Cow<'_, str>> + Clone {
-    parts.iter().filter_map(|part| match part {
-        Part::Text { text } => Some(Cow::Borrowed(&**text)),
-        Part::Image { .. } => None,
-    })
-}
-
-pub(super) fn images(parts: &[Part]) -> impl Iterator<Item = WirePart<'_>> + Clone {
-    parts.iter().filter(|part| matches!(part, Part::Image { .. })).map(WirePart::from)
-}
-
-/// What was said to the user, reasoning apart.
-pub(super) fn said(parts: &[AssistantPart]) -> impl Iterator<Item = Cow<'_, str>> + Clone {
-    parts.iter().filter_map(|part| match part {
-        AssistantPart::Text { text } if !text.is_empty() => Some(Cow::Borrowed(&**text)),
-        _ => None,
-    })
-}
-
-pub(super) fn reasoning(parts: &[AssistantPart]) -> impl Iterator<Item = Cow<'_, str>> + Clone {
-    parts.iter().filter_map(|part| match part {
-        AssistantPart::Reasoning { text, .. } => Some(Cow::Borrowed(&**text)),
-        _ => None,
-    })
-}
-
 #[derive(Clone, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub(super) enum WirePart<'a> {
@@ -84,10 +58,14 @@ impl<'a> From<&'a Part> for WirePart<'a> {
     fn from(part: &'a Part) -> Self {
         match part {
             Part::Text { text } => Self::Text { text: Cow::Borrowed(text) },
-            Part::Image { media_type, data } => {
-                Self::ImageUrl { image_url: ImageUrl { url: DataUrl { media_type, data } } }
-            }
+            Part::Image { media_type, data } => Image { media_type, data }.into(),
         }
+    }
+}
+
+impl<'a> From<Image<'a>> for WirePart<'a> {
+    fn from(image: Image<'a>) -> Self {
+        Self::ImageUrl { image_url: ImageUrl { url: DataUrl(image) } }
     }
 }
 
@@ -97,13 +75,11 @@ pub(super) struct ImageUrl<'a> {
 }
 
 #[derive(Clone, Copy)]
-struct DataUrl<'a> {
-    media_type: &'a str,
-    data: &'a str,
-}
+struct DataUrl<'a>(Image<'a>);
 
 impl Serialize for DataUrl<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(&format_args!("data:{};base64,{}", self.media_type, self.data))
+        let Image { media_type, data } = self.0;
+        serializer.collect_str(&format_args!("data:{media_type};base64,{data}"))
     }
 }

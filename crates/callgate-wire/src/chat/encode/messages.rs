@@ -9,86 +9,73 @@ use std::{borrow::Cow, iter};
 use serde::{Serialize, Serializer, ser::SerializeSeq};
 use serde_json::value::RawValue;
 
-use super::content::{self, Joined, List, WirePart};
+use super::content::{Joined, List, WirePart};
 use crate::{
-    AnswerFormat, AssistantPart, Message, Opaque, Part, Request, ToolCall, ToolResult,
-    chat::{
-        CODEC,
-        finish::is_json_object,
-        ids::WireId,
-        profile::{InstructionsRole, Profile, ReasoningEcho},
-    },
+    AnswerFormat, Part, Request,
+    chat::profile::{InstructionsRole, Profile, ReasoningEcho},
+    history::{self, Answer, Said, Turn},
+    offer::ANSWER_LEAD,
 };
 
 pub(super) struct Messages<'a> {
     pub(super) profile: &'a Profile,
     pub(super) request: &'a Request,
     /// The answer's schema, where the instructions must tell it.
-    pub(super) told: Option<&'a AnswerFormat>,
+    pub(super) answer: Option<&'a AnswerFormat>,
+    /// What else the instructions must tell.
+    pub(super) told: Option<&'a str>,
+    pub(super) turns: Vec<Turn<'a>>,
 }
 
 impl Serialize for Messages<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Self { profile, request, told } = *self;
         let mut seq = serializer.serialize_seq(None)?;
-        if request.instructions.is_some() || told.is_some() {
-            let role = match profile.instructions {
+        let mut instructions = self.instructions().peekable();
+        if instructions.peek().is_some() {
+            let role = match self.profile.instructions {
                 InstructionsRole::System => "system",
                 InstructionsRole::Developer => "developer",
             };
-            let content = instructions(request.instructions.as_deref(), told);
+            let content = Joined { texts: instructions, separator: "\n\n" };
             seq.serialize_element(&Plain { role, content })?;
         }
-        // A turn is an assistant message and all that comes before the next one.
-        let mut rest = &request.messages[..];
-        while let Some((first, others)) = rest.split_first() {
-            let is_assistant = |message: &_| matches!(message, Message::Assistant { .. });
-            let next = others.iter().position(|message| is_assistant(message));
-            let (mut turn, after) = rest.split_at(next.map_or(rest.len(), |next| next + 1));
-            rest = after;
-            if let Message::Assistant { content } = &**first {
-                seq.serialize_element(&assistant(profile, content))?;
-                turn = others.split_at(turn.len() - 1).0;
+        for (n, turn) in self.turns.iter().enumerate() {
+            // The first is what came before any reply.
+            if n > 0 {
+                seq.serialize_element(&assistant(self.profile, &turn.said))?;
             }
-            let results = turn.iter().filter_map(|message| match &**message {
-                Message::Tool(result) => Some(result),
-                _ => None,
-            });
-            for result in results.clone() {
-                seq.serialize_element(&tool(profile, result))?;
+            for answer in &turn.answers {
+                seq.serialize_element(&tool(self.profile, answer))?;
             }
-            let mut shown = results.flat_map(images_of_result).peekable();
+            let mut shown = turn.answers.iter().flat_map(images_of_result).peekable();
             if shown.peek().is_some() {
                 seq.serialize_element(&Plain { role: "user", content: List(shown) })?;
             }
-            for message in turn {
-                if let Message::User { content } = &**message {
-                    serialize_user(&mut seq, content)?;
-                }
+            for content in &turn.user {
+                serialize_user(&mut seq, content)?;
             }
         }
         seq.end()
     }
 }
 
-fn serialize_user<S: SerializeSeq>(seq: &mut S, parts: &[Part]) -> Result<(), S::Error> {
-    let role = "user";
-    if content::images(parts).next().is_some() {
-        let content = List(parts.iter().map(WirePart::from));
-        seq.serialize_element(&Plain { role, content })
-    } else {
-        let content = Joined { texts: content::texts(parts), separator: "\n" };
-        seq.serialize_element(&Plain { role, content })
+impl Messages<'_> {
+    fn instructions(&self) -> impl Iterator<Item = Cow<'_, str>> + Clone {
+        let answer = self.answer.into_iter().flat_map(|answer| [ANSWER_LEAD, answer.schema.get()]);
+        let own = self.request.instructions.as_deref();
+        own.into_iter().chain(answer).chain(self.told).map(Cow::Borrowed)
     }
 }
 
-fn instructions<'a>(text: Option<&'a str>, told: Option<&'a AnswerFormat>) -> impl Serialize + 'a {
-    let answer = told.into_iter().flat_map(|answer| {
-        let lead = "When you answer without calling a tool, reply with nothing but a JSON value \
-                    that is valid by this JSON Schema:";
-        [lead, answer.schema.get()]
-    });
-    Joined { texts: text.into_iter().chain(answer).map(Cow::Borrowed), separator: "\n\n" }
+fn serialize_user<S: SerializeSeq>(seq: &mut S, parts: &[Part]) -> Result<(), S::Error> {
+    let role = "user";
+    if history::images(parts).next().is_some() {
+        let content = List(parts.iter().map(WirePart::from));
+        seq.serialize_element(&Plain { role, content })
+    } else {
+        let texts = history::texts(parts).map(Cow::Borrowed);
+        seq.serialize_element(&Plain { role, content: Joined { texts, separator: "\n" } })
+    }
 }
 
 /// A message of nothing but a role and content.
@@ -110,20 +97,26 @@ struct Assistant<C, R, D, T> {
     tool_calls: Option<T>,
 }
 
-fn assistant<'a>(profile: &'a Profile, parts: &'a [AssistantPart]) -> impl Serialize + 'a {
-    let calls = parts.iter().filter_map(|part| match part {
-        AssistantPart::Call(call) => Some(call),
+fn assistant<'a>(profile: &'a Profile, said: &'a [Said<'a>]) -> impl Serialize + 'a {
+    let calls = said.iter().filter_map(|part| match part {
+        Said::Call(call) => Some(call),
         _ => None,
     });
     let has_calls = calls.clone().next().is_some();
-    let texts = content::said(parts);
+    let texts = said.iter().filter_map(|part| match part {
+        Said::Text(text) if !text.is_empty() => Some(Cow::Borrowed(*text)),
+        _ => None,
+    });
     // `null` is for calls only; without them some text must be there, if an empty one.
     let content =
         (texts.clone().next().is_some() || !has_calls).then_some(Joined { texts, separator: "" });
-    let thoughts = content::reasoning(parts);
+    let thoughts = said.iter().filter_map(|part| match part {
+        Said::Reasoning { text, .. } => Some(Cow::Borrowed(*text)),
+        _ => None,
+    });
     let echo_content = profile.reasoning == ReasoningEcho::Content
         && (has_calls || thoughts.clone().next().is_some());
-    let details = parts.iter().filter_map(detail_list).flatten();
+    let details = said.iter().filter_map(detail_list).flatten();
     let echo_details =
         profile.reasoning == ReasoningEcho::Details && details.clone().next().is_some();
     Assistant {
@@ -131,25 +124,21 @@ fn assistant<'a>(profile: &'a Profile, parts: &'a [AssistantPart]) -> impl Seria
         content,
         reasoning_content: echo_content.then_some(Joined { texts: thoughts, separator: "" }),
         reasoning_details: echo_details.then_some(List(details)),
-        tool_calls: has_calls.then_some(List(calls.map(|call| Call::new(profile, call)))),
+        tool_calls: has_calls.then_some(List(calls.map(Call::from))),
     }
 }
 
 /// The entries of `reasoning_details` that came with this part.
-fn detail_list(part: &AssistantPart) -> Option<Vec<&RawValue>> {
+fn detail_list<'a>(part: &Said<'a>) -> Option<Vec<&'a RawValue>> {
     match part {
-        AssistantPart::Reasoning { opaque: Some(Opaque { provider, json }), .. }
-            if &**provider == CODEC =>
-        {
-            serde_json::from_str(json).ok()
-        }
+        Said::Reasoning { own: Some(own), .. } => serde_json::from_str(own).ok(),
         _ => None,
     }
 }
 
 #[derive(Serialize)]
 struct Call<'a> {
-    id: WireId<'a>,
+    id: &'a str,
     r#type: &'static str,
     function: Function<'a>,
     /// Google's signatures, through its compatible endpoint.
@@ -163,20 +152,13 @@ struct Function<'a> {
     arguments: &'a str,
 }
 
-impl<'a> Call<'a> {
-    fn new(profile: &Profile, call: &'a ToolCall) -> Self {
-        // Servers that render the transcript by a template parse the arguments and fail the whole
-        // request over a broken one. What was wrong with it is told by its result.
-        let arguments = if is_json_object(&call.arguments) { &call.arguments } else { "{}" };
+impl<'a> From<&'a history::Call<'a>> for Call<'a> {
+    fn from(call: &'a history::Call<'a>) -> Self {
         Self {
-            id: WireId { ids: profile.ids, id: &call.id },
+            id: &call.id,
             r#type: "function",
-            function: Function { name: &call.name, arguments },
-            extra_content: call
-                .opaque
-                .as_ref()
-                .filter(|opaque| &*opaque.provider == CODEC)
-                .and_then(|opaque| serde_json::from_str(&opaque.json).ok()),
+            function: Function { name: &call.name, arguments: call.text() },
+            extra_content: call.own.and_then(|own| serde_json::from_str(own).ok()),
         }
     }
 }
@@ -184,32 +166,32 @@ impl<'a> Call<'a> {
 #[derive(Serialize)]
 struct Tool<'a, C> {
     role: &'static str,
-    tool_call_id: WireId<'a>,
+    tool_call_id: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     name: Option<&'a str>,
     content: C,
 }
 
-fn tool<'a>(profile: &Profile, result: &'a ToolResult) -> impl Serialize + 'a {
-    let pointer = match content::images(&result.content).count() {
+fn tool<'a>(profile: &Profile, answer: &'a Answer<'a>) -> impl Serialize + 'a {
+    let pointer = match answer.images().count() {
         0 => None,
         1 => Some("[The image of this result is in the next user message.]".to_owned()),
         n => Some(format!("[The {n} images of this result are in the next user message.]")),
     };
-    let texts = content::texts(&result.content).chain(pointer.map(Cow::Owned));
+    let texts = answer.texts().map(Cow::Borrowed).chain(pointer.map(Cow::Owned));
     Tool {
         role: "tool",
-        tool_call_id: WireId { ids: profile.ids, id: &result.call_id },
-        name: profile.tool_message_name.then_some(&*result.name),
+        tool_call_id: &answer.id,
+        name: profile.tool_message_name.then_some(&*answer.name),
         content: Joined { texts, separator: "\n" },
     }
 }
 
 /// The images of a result, led by a line that says where they come from.
-fn images_of_result(result: &ToolResult) -> impl Iterator<Item = WirePart<'_>> + Clone {
-    let images = content::images(&result.content);
-    let lead = images.clone().next().map(|_| WirePart::Text {
-        text: Cow::Owned(format!("From the result of {} ({}):", result.name, result.call_id)),
+fn images_of_result<'a>(answer: &'a Answer<'a>) -> impl Iterator<Item = WirePart<'a>> + Clone {
+    let mut images = answer.images().peekable();
+    let lead = images.peek().map(|_| WirePart::Text {
+        text: Cow::Owned(format!("From the result of {} ({}):", answer.name, answer.id)),
     });
-    iter::chain(lead, images)
+    iter::chain(lead, images.map(WirePart::from))
 }

@@ -8,21 +8,43 @@ mod choice;
 mod content;
 mod messages;
 
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 use serde_json::value::RawValue;
 
-use self::{
-    choice::{Choice, Offer},
-    messages::Messages,
+use self::{choice::Word, messages::Messages};
+use super::{
+    CODEC, NAMES,
+    profile::{AnswerMode, CapField, Profile, ReasoningEcho},
 };
-use super::profile::{AnswerMode, CapField, Profile};
-use crate::{AnswerFormat, Request, ToolDefinition};
+use crate::{
+    AnswerFormat, Note, Request, ToolDefinition,
+    history::{self, Rules},
+    names::Names,
+    offer::Offer,
+};
 
-pub(super) fn body(profile: &Profile, request: &Request, stream: bool) -> Vec<u8> {
+pub(super) fn body(
+    profile: &Profile,
+    request: &Request,
+    stream: bool,
+    notes: &mut Vec<Note>,
+) -> Vec<u8> {
     let schemas: usize = request.tools.iter().map(|tool| 128 + tool.parameters.get().len()).sum();
     let mut out = Vec::with_capacity(1024 + schemas + 256 * request.messages.len());
-    serde_json::to_writer(&mut out, &Body::new(profile, request, stream))
-        .expect("JSON with string keys can be written to memory");
+    let mut names = Names::new(NAMES, request.tools.iter().map(|tool| &*tool.name));
+    let offer = Offer::new(request, profile.can(), &mut names, notes);
+    let rules = Rules { codec: CODEC, ids: profile.ids.into(), merge: false };
+    let turns = history::turns(request, rules, &mut names, notes);
+    if profile.reasoning != ReasoningEcho::Content {
+        history::note_reasoning(&turns, notes);
+    }
+    let moved = turns.iter().flat_map(|turn| &turn.answers).map(|answer| answer.images().count());
+    let count = moved.sum();
+    if count > 0 {
+        notes.push(Note::ImagesMoved { count });
+    }
+    let body = Body::new(profile, request, stream, &offer, turns, notes);
+    serde_json::to_writer(&mut out, &body).expect("JSON with string keys can be written to memory");
     out
 }
 
@@ -30,10 +52,10 @@ pub(super) fn body(profile: &Profile, request: &Request, stream: bool) -> Vec<u8
 struct Body<'a> {
     model: &'a str,
     messages: Messages<'a>,
-    #[serde(skip_serializing_if = "Offer::is_empty")]
-    tools: Offer<'a>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tools: Vec<Tool<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    tool_choice: Option<Choice<'a>>,
+    tool_choice: Option<Word<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     parallel_tool_calls: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -58,9 +80,15 @@ struct StreamOptions {
 }
 
 impl<'a> Body<'a> {
-    fn new(profile: &'a Profile, request: &'a Request, stream: bool) -> Self {
-        let tools = Offer::new(profile, request);
-        let with_tools = !tools.is_empty();
+    fn new(
+        profile: &'a Profile,
+        request: &'a Request,
+        stream: bool,
+        offer: &'a Offer<'a>,
+        turns: Vec<history::Turn<'a>>,
+        notes: &mut Vec<Note>,
+    ) -> Self {
+        let with_tools = !offer.is_empty();
         let format = request.answer.as_ref().and_then(|answer| {
             if with_tools && !profile.answer_with_tools {
                 return None;
@@ -68,24 +96,34 @@ impl<'a> Body<'a> {
             ResponseFormat::new(profile.answer, answer)
         });
         // The schema must be told where the model does not see it otherwise.
-        let seen = matches!(format, Some(ResponseFormat::JsonSchema { .. }))
-            && profile.answer == AnswerMode::Schema;
-        let told = request.answer.as_ref().filter(|_| !seen);
+        let enforced = matches!(format, Some(ResponseFormat::JsonSchema { .. }));
+        let seen = enforced && profile.answer == AnswerMode::Schema;
+        let answer = request.answer.as_ref().filter(|_| !seen);
+        if answer.is_some() && !enforced {
+            notes.push(Note::AnswerTold);
+        }
         let names = |models: &[&str]| models.iter().any(|name| request.model.starts_with(name));
+        let effort_none = with_tools && names(profile.effort_none);
+        if effort_none {
+            let reason = "this model takes tools on Chat Completions only without reasoning";
+            notes.push(Note::ThinkingOff { reason: reason.into() });
+        }
         let cap = |field| request.max_output_tokens.filter(|_| profile.cap == field);
+        let tool = |(name, tool)| Tool::new(profile, name, tool);
+        let told = offer.told.as_deref();
         Self {
             model: &request.model,
-            messages: Messages { profile, request, told },
-            tool_choice: tools.choice().filter(|_| with_tools),
+            messages: Messages { profile, request, answer, told, turns },
+            tool_choice: choice::spelled(profile, &offer.choice).filter(|_| with_tools),
             parallel_tool_calls: profile
                 .parallel
                 .field(request.parallel_tool_calls)
                 .filter(|_| with_tools),
-            tools,
+            tools: offer.tools().map(tool).collect(),
             response_format: format,
             max_tokens: cap(CapField::MaxTokens),
             max_completion_tokens: cap(CapField::MaxCompletionTokens),
-            reasoning_effort: (with_tools && names(profile.effort_none)).then_some("none"),
+            reasoning_effort: effort_none.then_some("none"),
             temperature: request.temperature,
             stream,
             stream_options: (stream && profile.stream_usage)
@@ -108,19 +146,13 @@ enum Tool<'a> {
 }
 
 impl<'a> Tool<'a> {
-    fn new(profile: &Profile, tool: &'a ToolDefinition) -> Self {
+    fn new(profile: &Profile, name: &'a str, tool: &'a ToolDefinition) -> Self {
         Self::Function {
-            name: &tool.name,
+            name,
             description: tool.description.as_deref(),
             parameters: &tool.parameters,
             strict: tool.strict.filter(|_| profile.strict),
         }
-    }
-}
-
-impl Serialize for Offer<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(self.tools().map(|tool| Tool::new(self.profile, tool)))
     }
 }
 

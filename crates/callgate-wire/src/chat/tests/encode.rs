@@ -257,8 +257,9 @@ fn structured_output() {
 
 #[test]
 fn reasoning_and_signatures() {
-    let opaque =
-        |provider: &str, json: &str| Some(Opaque { provider: provider.into(), json: json.into() });
+    let opaque = |provider: &str, json: &str| {
+        Some(Opaque { provider: provider.into(), json: json.into(), model: None })
+    };
     let signed = ToolCall {
         id: "a".into(),
         name: "f".into(),
@@ -272,7 +273,11 @@ fn reasoning_and_signatures() {
                 text: "hm".into(),
                 opaque: opaque("chat", r#"[{"type":"reasoning.text","text":"hm"}]"#),
             },
-            AssistantPart::Opaque(Opaque { provider: "other".into(), json: "{}".into() }),
+            AssistantPart::Opaque(Opaque {
+                provider: "other".into(),
+                json: "{}".into(),
+                model: None,
+            }),
             AssistantPart::Call(signed),
         ]),
         result("a", "f", vec![text("1")]),

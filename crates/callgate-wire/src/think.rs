@@ -9,7 +9,7 @@ const CLOSE: &str = "</think>";
 
 /// Divides content that comes in pieces.
 #[derive(Debug, Default)]
-pub(super) struct Think {
+pub(crate) struct Think {
     stage: Stage,
     /// What may still become a tag.
     held: String,
@@ -27,14 +27,14 @@ enum Stage {
 
 /// A piece that is known for what it is.
 #[derive(Debug, PartialEq)]
-pub(super) enum Piece<'a> {
+pub(crate) enum Piece<'a> {
     Reasoning(&'a str),
     Text(&'a str),
 }
 
 impl Think {
     /// Takes the next piece of content. Most content costs one comparison.
-    pub(super) fn push(&mut self, content: &str, mut out: impl FnMut(Piece<'_>)) {
+    pub(crate) fn push(&mut self, content: &str, mut out: impl FnMut(Piece<'_>)) {
         if self.stage == Stage::Answer {
             if !content.is_empty() {
                 out(Piece::Text(content));
@@ -50,7 +50,7 @@ impl Think {
     }
 
     /// The end of the content: what was held back is no tag.
-    pub(super) fn finish(&mut self, mut out: impl FnMut(Piece<'_>)) {
+    pub(crate) fn finish(&mut self, mut out: impl FnMut(Piece<'_>)) {
         let held = std::mem::take(&mut self.held);
         match self.stage {
             _ if held.is_empty() => {}

@@ -1,0 +1,136 @@
+//! The end of a reply, whole or streamed, of any provider: the same judgement.
+
+use std::sync::Arc;
+
+use crate::{
+    AssistantPart, Delta, Message, ProviderError, ProviderErrorKind, Reply, Request, Retry, Stop,
+    ToolCall, Usage, ids,
+    names::{NameRule, Names, Restore},
+    raw::is_json,
+};
+
+/// What a reply's end needs of its request, kept while a stream is running.
+#[derive(Debug, Clone)]
+pub(crate) struct Asked {
+    codec: &'static str,
+    model: Arc<str>,
+    cap: Option<u32>,
+    messages: Vec<Arc<Message>>,
+    restore: Restore,
+    tools: Arc<[crate::ToolDefinition]>,
+}
+
+/// All that came.
+#[derive(Debug)]
+pub(crate) struct Ended {
+    pub(crate) content: Vec<AssistantPart>,
+    pub(crate) stop: Stop,
+    pub(crate) usage: Option<Usage>,
+    pub(crate) model: Option<String>,
+}
+
+impl Asked {
+    pub(crate) fn new(request: &Request, codec: &'static str, rule: NameRule) -> Self {
+        let names = Names::new(rule, request.tools.iter().map(|tool| &*tool.name));
+        Self {
+            codec,
+            model: Arc::from(&*request.model),
+            cap: request.max_output_tokens,
+            messages: request.messages.clone(),
+            restore: names.restore(),
+            tools: Arc::clone(&request.tools),
+        }
+    }
+
+    /// Whether a tool of this name is on offer.
+    pub(crate) fn offers(&self, name: &str) -> bool {
+        self.tools.iter().any(|tool| &*tool.name == self.restore.name(name))
+    }
+
+    /// Gives the calls that deltas tell of their own names.
+    pub(crate) fn restore(&self, deltas: &mut [Delta]) {
+        self.restore.deltas(deltas);
+    }
+
+    /// The reply: names and ids made right, and a cut admitted.
+    ///
+    /// # Errors
+    /// A call without a name.
+    pub(crate) fn reply(&self, ended: Ended) -> Result<Reply, ProviderError> {
+        let Ended { mut content, mut stop, usage, model } = ended;
+        let usage = usage.unwrap_or_default();
+        // Servers relabel a cut reply: the cap was reached, and a call is not whole.
+        let at_cap = self.cap.is_some_and(|cap| usage.output_tokens >= u64::from(cap));
+        if at_cap && calls(&content).any(|call| !is_json(&call.arguments)) {
+            stop = Stop::Length;
+        }
+        if calls(&content).any(|call| call.name.is_empty()) && !stop.is_cut() {
+            return Err(ProviderError::new(
+                ProviderErrorKind::MalformedCall,
+                "the model called a tool without naming it",
+                Retry::Backoff,
+            ));
+        }
+        let mut made: Vec<&mut ToolCall> = content
+            .iter_mut()
+            .filter_map(|part| match part {
+                AssistantPart::Call(call) => Some(call),
+                _ => None,
+            })
+            .collect();
+        ids::complete(&mut made, &self.messages);
+        for call in made {
+            let name = self.restore.name(&call.name);
+            if *name != *call.name {
+                call.name = name.into();
+            }
+        }
+        for part in &mut content {
+            let opaque = match part {
+                AssistantPart::Reasoning { opaque, .. } => opaque.as_mut(),
+                AssistantPart::Call(call) => call.opaque.as_mut(),
+                AssistantPart::Opaque(opaque) => Some(opaque),
+                AssistantPart::Text { .. } => None,
+            };
+            if let Some(opaque) = opaque
+                && !self.model.is_empty()
+            {
+                opaque.model = Some(Arc::clone(&self.model));
+            }
+        }
+        Ok(Reply { content, stop, usage, model })
+    }
+
+    /// State of this codec.
+    pub(crate) fn opaque(&self, json: impl Into<Arc<str>>) -> crate::Opaque {
+        crate::Opaque { provider: self.codec.into(), json: json.into(), model: None }
+    }
+}
+
+fn calls(content: &[AssistantPart]) -> impl Iterator<Item = &ToolCall> {
+    content.iter().filter_map(|part| match part {
+        AssistantPart::Call(call) => Some(call),
+        _ => None,
+    })
+}
+
+/// More text, as one part with what came before it.
+pub(crate) fn push_text(content: &mut Vec<AssistantPart>, more: &str) {
+    if more.is_empty() {
+        return;
+    }
+    if let Some(AssistantPart::Text { text }) = content.last_mut() {
+        *text = format!("{text}{more}").into();
+    } else {
+        content.push(AssistantPart::Text { text: more.into() });
+    }
+}
+
+/// A stream that closed before the reply had ended.
+pub(crate) fn incomplete() -> ProviderError {
+    ProviderError::new(
+        ProviderErrorKind::StreamIncomplete,
+        "the stream ended before the reply did",
+        Retry::Backoff,
+    )
+}
