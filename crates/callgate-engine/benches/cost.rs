@@ -97,7 +97,10 @@ impl callgate_engine::Journal for Forget {
         })
     }
 
-    fn load(&self, _: &str) -> Result<Vec<callgate_machine::Record>, callgate_engine::JournalError> {
+    fn load(
+        &self,
+        _: &str,
+    ) -> Result<Vec<callgate_machine::Record>, callgate_engine::JournalError> {
         Ok(Vec::new())
     }
 }
