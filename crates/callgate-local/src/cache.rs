@@ -13,7 +13,7 @@ use std::{
     fs::{self, File},
     io::{self, BufWriter, Read, Write},
     path::{Path, PathBuf},
-    time::SystemTime,
+    time::{Duration, SystemTime},
 };
 
 use sha2::{Digest, Sha256};
@@ -112,6 +112,10 @@ impl PrefixCache {
         let mut files = Vec::new();
         for entry in fs::read_dir(&self.folder)? {
             let path = entry?.path();
+            if path.extension().is_some_and(|e| e == "tmp") && is_old(&path) {
+                // Of a process that was killed while writing.
+                let _ = fs::remove_file(&path);
+            }
             if path.extension().is_some_and(|e| e == EXTENSION)
                 && let Ok(meta) = path.metadata()
             {
@@ -141,6 +145,11 @@ impl PrefixCache {
         let id: String = sum.finalize().iter().take(16).map(|b| format!("{b:02x}")).collect();
         self.folder.join(format!("{id}.{EXTENSION}"))
     }
+}
+
+fn is_old(path: &Path) -> bool {
+    let modified = path.metadata().and_then(|meta| meta.modified()).ok();
+    modified.and_then(|time| time.elapsed().ok()).is_some_and(|age| age > Duration::from_secs(3600))
 }
 
 fn name(path: &Path) -> String {
@@ -241,7 +250,7 @@ mod tests {
         let size = one.path(&[1, 2, 3]).metadata().unwrap().len();
         let two = cache(folder.path(), 2 * size);
         let age = |path: &Path, seconds| {
-            let time = SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(seconds);
+            let time = SystemTime::UNIX_EPOCH + Duration::from_secs(seconds);
             File::options().write(true).open(path).unwrap().set_modified(time).unwrap();
         };
         two.store(&[1, 2, 4], &kv).unwrap();

@@ -30,6 +30,9 @@ const CALLS_PER_TURN: usize = 8;
 /// drawn in the middle, not where the numbers happen to be equal.
 const LEAN: f32 = 1.5;
 
+/// The same after a call was refused with advice: small models give up rather than correct it.
+const LEAN_TO_CORRECT: f32 = 4.0;
+
 /// Everything that turns share.
 pub(crate) struct Engine {
     pub(crate) session: Session,
@@ -165,12 +168,10 @@ impl<'a> Turn<'a> {
         options: &Options<'_>,
         mut logits: Vec<f32>,
     ) -> Result<(String, End), LocalError> {
-        if matches!(self.request.messages.last().map(|m| &**m), Some(Message::User { .. })) {
-            let mut answer = Vec::new();
-            self.decoder.vocabulary.data(ANSWER, &mut answer)?;
-            if let Some(logit) = answer.first().and_then(|t| logits.get_mut(*t as usize)) {
-                *logit -= LEAN;
-            }
+        let mut answer = Vec::new();
+        self.decoder.vocabulary.data(ANSWER, &mut answer)?;
+        if let Some(logit) = answer.first().and_then(|token| logits.get_mut(*token as usize)) {
+            *logit -= lean(&self.request.messages);
         }
         let names = options.tools.iter().map(|tool| &*tool.name);
         let matcher =
@@ -255,6 +256,20 @@ fn options(request: &Request) -> Options<'_> {
         ToolChoice::Subset { names, required } => {
             Options { tools: named(names), answer: !required }
         }
+    }
+}
+
+fn lean(messages: &[Arc<Message>]) -> f32 {
+    let mut results = messages.iter().rev().map_while(|message| match &**message {
+        Message::Tool(result) => Some(result),
+        _ => None,
+    });
+    if matches!(messages.last().map(|m| &**m), Some(Message::User { .. })) {
+        LEAN
+    } else if results.any(prompt::wants_correction) {
+        LEAN_TO_CORRECT
+    } else {
+        0.0
     }
 }
 

@@ -1,4 +1,5 @@
 //! The store against a pip that only plays: interruption, damage, absence.
+#![allow(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
 #![cfg(unix)]
 
 use std::{

@@ -1,4 +1,5 @@
 //! What holds for any model, shown on one of random numbers: no download, no patience.
+#![allow(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
 
 #[path = "../src/testing.rs"]
 mod testing;

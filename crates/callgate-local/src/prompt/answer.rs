@@ -63,7 +63,10 @@ fn conversation(w: &mut Writer<'_>, request: &Request, how: &str) -> Result<(), 
 }
 
 fn finding(call: &Call<'_>) -> String {
-    format!("{} {}\n{}", call.name, call.arguments, call.response)
+    let Call { name, arguments, response, failed } = call;
+    // Under a heading of findings, a small model reads an error as one of them.
+    let outcome = if *failed { " FAILED, it found nothing" } else { "" };
+    format!("{name} {arguments}{outcome}\n{response}")
 }
 
 /// A question and what was found for it, until the next.

@@ -22,11 +22,11 @@ fn calls<const N: usize>(list: [Call<'static>; N]) -> Step<'static> {
 }
 
 fn convert(arguments: &'static str, response: &'static str) -> Call<'static> {
-    Call { name: "convert_currency", arguments, response: response.into() }
+    Call { name: "convert_currency", arguments, response: response.into(), failed: false }
 }
 
 fn event(arguments: &'static str, response: &'static str) -> Call<'static> {
-    Call { name: "create_event", arguments, response: response.into() }
+    Call { name: "create_event", arguments, response: response.into(), failed: false }
 }
 
 pub(super) fn steps() -> Vec<Step<'static>> {
@@ -61,9 +61,16 @@ pub(super) fn steps() -> Vec<Step<'static>> {
         ANSWER,
         user("merci beaucoup"),
         ANSWER,
-        user("Please set a meeting called Budget on 2024-06-11"),
+        user("Please set a meeting called Budget on 2024-06-08"),
+        calls([Call {
+            failed: true,
+            ..event(
+                r#"{"title": "Budget", "date": "2024-06-08", "kind": "meeting"}"#,
+                r#"{"error": {"kind": "rule_violation", "message": "2024-06-08 is a Saturday", "hint": "Use the next working day, 2024-06-10.", "retryable": true, "executed": false}}"#,
+            )
+        }]),
         calls([event(
-            r#"{"title": "Budget", "date": "2024-06-11", "kind": "meeting"}"#,
+            r#"{"title": "Budget", "date": "2024-06-10", "kind": "meeting"}"#,
             r#"{"id": 84}"#,
         )]),
         ANSWER,

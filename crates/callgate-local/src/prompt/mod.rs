@@ -23,6 +23,7 @@ use crate::{
 
 pub(crate) use answer::{answering, structured};
 pub(crate) use choose::{ANSWER, Calling, LAST, NAME_END, NEXT};
+pub(crate) use results::wants_correction;
 
 /// Builds a prompt from markup (ours) and data (anybody's), never confusing the two.
 pub(crate) struct Writer<'a> {

@@ -27,6 +27,22 @@ pub(super) fn body(result: &ToolResult) -> String {
     }
 }
 
+/// Whether the result refuses a call that was not made, and that may be made otherwise.
+pub(crate) fn wants_correction(result: &ToolResult) -> bool {
+    #[derive(Deserialize)]
+    struct Refused {
+        error: Refusal,
+    }
+    #[derive(Deserialize)]
+    struct Refusal {
+        retryable: bool,
+        // `"unknown"` stands beside the two.
+        executed: serde_json::Value,
+    }
+    let refused = serde_json::from_str::<Refused>(&text(&result.content));
+    refused.is_ok_and(|Refused { error }| error.retryable && error.executed == false)
+}
+
 /// Text of a message. Images cannot be shown to these models, and saying so is better than silence.
 pub(super) fn text(parts: &[Part]) -> String {
     let mut out = String::new();
@@ -44,4 +60,46 @@ pub(super) fn text(parts: &[Part]) -> String {
         }
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn result(text: &str) -> ToolResult {
+        let content = vec![Part::Text { text: text.into() }];
+        ToolResult { call_id: "1".into(), name: "get".into(), content, is_error: false }
+    }
+
+    #[test]
+    fn only_what_was_refused_and_may_be_tried_again_wants_correction() {
+        for (text, expected) in [
+            (
+                r#"{"ok":false,"error":{"kind":"schema_mismatch","retryable":true,"executed":false}}"#,
+                true,
+            ),
+            (
+                r#"{"ok":false,"error":{"kind":"tool_error","retryable":true,"executed":true}}"#,
+                false,
+            ),
+            (
+                r#"{"ok":false,"error":{"kind":"timeout","retryable":true,"executed":"unknown"}}"#,
+                false,
+            ),
+            (
+                r#"{"ok":false,"error":{"kind":"policy_denied","retryable":false,"executed":false}}"#,
+                false,
+            ),
+            (r#"{"ok":true,"result":{}}"#, false),
+            ("words", false),
+        ] {
+            assert_eq!(wants_correction(&result(text)), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn digits_stay_as_they_came() {
+        let body = body(&result(r#"{"ok":true,"result":{"id":1234567890123456789,"total":1.10}}"#));
+        assert_eq!(body, r#"{"id":1234567890123456789,"total":1.10}"#);
+    }
 }

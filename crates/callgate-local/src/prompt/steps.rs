@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use callgate_wire::{AssistantPart, Message};
+use callgate_wire::{AssistantPart, Message, ToolResult};
 
 use super::results::{body, text};
 
@@ -22,6 +22,8 @@ pub(super) struct Call<'a> {
     pub(super) arguments: &'a str,
     /// Nothing where the transcript has no result for it.
     pub(super) response: Cow<'a, str>,
+    /// Whether the response is a refusal or a failure.
+    pub(super) failed: bool,
 }
 
 pub(super) fn steps<M: AsRef<Message>>(messages: &[M]) -> Vec<Step<'_>> {
@@ -45,21 +47,24 @@ fn assistant<'a, M: AsRef<Message>>(content: &'a [AssistantPart], later: &'a [M]
     for part in content {
         match part {
             AssistantPart::Text { text } => said.push_str(text),
-            AssistantPart::Call(call) => calls.push(Call {
-                name: &call.name,
-                arguments: &call.arguments,
-                response: result_of(&call.id, later),
-            }),
+            AssistantPart::Call(call) => {
+                let result = result_of(&call.id, later);
+                calls.push(Call {
+                    name: &call.name,
+                    arguments: &call.arguments,
+                    response: result.map_or(Cow::Borrowed(""), |result| body(result).into()),
+                    failed: result.is_some_and(|result| result.is_error),
+                });
+            }
             AssistantPart::Reasoning { .. } | AssistantPart::Opaque(_) => {}
         }
     }
     if calls.is_empty() { Step::Answer(Some(said.into())) } else { Step::Calls(calls) }
 }
 
-fn result_of<'a, M: AsRef<Message>>(id: &str, later: &[M]) -> Cow<'a, str> {
-    let result = later.iter().find_map(|message| match message.as_ref() {
+fn result_of<'a, M: AsRef<Message>>(id: &str, later: &'a [M]) -> Option<&'a ToolResult> {
+    later.iter().find_map(|message| match message.as_ref() {
         Message::Tool(result) if &*result.call_id == id => Some(result),
         _ => None,
-    });
-    result.map_or(Cow::Borrowed(""), |result| Cow::Owned(body(result)))
+    })
 }

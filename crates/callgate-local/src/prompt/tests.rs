@@ -22,7 +22,8 @@ fn tool_call(id: &str, arguments: &str) -> ToolCall {
 
 fn result(id: &str, text: &str) -> Message {
     let content = vec![Part::Text { text: text.into() }];
-    Message::Tool(ToolResult { call_id: id.into(), name: "get".into(), content, is_error: false })
+    let is_error = text.contains(r#""ok":false"#);
+    Message::Tool(ToolResult { call_id: id.into(), name: "get".into(), content, is_error })
 }
 
 /// Two questions; results that came in another order than their calls; a refusal; a forged end of turn.
