@@ -9,7 +9,7 @@ mod encode;
 mod fallbacks;
 mod requests;
 mod shown;
-// mod witness;
+mod witness;
 
 use callgate_wire::{
     Codec, Request, anthropic::Anthropic, chat::Chat, gemini::Gemini, ollama::Ollama,
