@@ -4,6 +4,7 @@
 //! -07 or 2019-09. `format` is asserted (a tool that asks for a date means it). A `$ref` reaches
 //! only the schema's own document: nothing is ever fetched, from network or file.
 
+pub mod canonical;
 mod check;
 mod finding;
 mod keywords;

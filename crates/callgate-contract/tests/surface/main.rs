@@ -1,0 +1,14 @@
+//! Surfaces against their laws, the providers' documented subsets, real tools and reported
+//! failures.
+
+mod cases;
+mod golden;
+mod instances;
+mod law;
+mod passes;
+mod planner;
+mod real;
+mod report;
+mod schemas;
+mod subset;
+mod support;

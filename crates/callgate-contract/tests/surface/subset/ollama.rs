@@ -1,0 +1,27 @@
+//! Section 7: what the server's own types keep of a schema.
+
+use serde_json::Value;
+
+use super::{nodes, only, root_object};
+
+pub(crate) fn chat(schema: &Value, faults: &mut Vec<String>) {
+    root_object(schema, &[], faults);
+    nodes(schema, faults, &mut |place, node, faults| {
+        if place.is_empty() {
+            // The tool has a description of its own; the server drops one at the root.
+            only(
+                place,
+                node,
+                &["type", "$defs", "items", "required", "properties", "description"],
+                faults,
+            );
+        } else {
+            only(
+                place,
+                node,
+                &["anyOf", "type", "items", "description", "enum", "properties", "required"],
+                faults,
+            );
+        }
+    });
+}
