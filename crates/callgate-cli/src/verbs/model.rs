@@ -228,10 +228,10 @@ mod local {
                 bar.set_message(message);
                 return;
             }
-            // A line for every tenth.
-            let tenth = done.saturating_mul(10) / total.max(1);
-            if tenth > self.told || self.told == 0 && done == 0 && what == "bringing" {
-                self.told = tenth.max(1);
+            // A line for every tenth that comes. Comparing takes no time worth one.
+            let tenth = done.saturating_mul(10) / total.max(1) + 1;
+            if what == "bringing" && tenth > self.told {
+                self.told = tenth;
                 say(&format!("{message}: {} of {}", HumanBytes(done), HumanBytes(total)));
             }
         }

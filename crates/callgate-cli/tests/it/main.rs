@@ -1,0 +1,15 @@
+//! The real binary, from outside: what it prints, what it exits with, what it leaves behind.
+#![cfg(unix)]
+#![allow(clippy::unwrap_used, reason = "the helpers of a test may panic as its body may")]
+
+mod binary;
+mod cancel;
+mod chat;
+mod codes;
+mod compatible;
+mod newcomer;
+mod papers;
+mod project;
+mod server;
+mod terminal;
+mod verbs;
