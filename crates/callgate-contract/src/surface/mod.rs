@@ -246,6 +246,13 @@ pub struct Source<'s> {
     answer: bool,
 }
 
+impl<'s> Source<'s> {
+    /// A tool's arguments by their schema alone, where there is no whole contract.
+    pub fn arguments(name: &'s str, description: &'s str, schema: &'s Schema) -> Self {
+        Self { name, description, schema: schema.value(), answer: false }
+    }
+}
+
 impl<'s> From<&'s Tool> for Source<'s> {
     fn from(tool: &'s Tool) -> Self {
         Self {
@@ -387,7 +394,7 @@ fn identity(source: Source<'_>, surface: Surface) -> Projection {
         losses: Vec::new(),
         restore: Restore { graph: None, integers: false },
         fell_back: None,
-        scope: source.schema.clone(),
+        scope: pass::bare(pass::normalise(source.schema)),
     }
 }
 

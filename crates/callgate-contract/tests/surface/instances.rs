@@ -40,10 +40,7 @@ pub(crate) fn instance(dice: &mut Dice, root: &Value) -> Value {
 }
 
 fn value(dice: &mut Dice, root: &Value, schema: &Value, depth: usize) -> Value {
-    let node = match schema {
-        Value::Object(node) => node,
-        _ => return any(dice, depth),
-    };
+    let Value::Object(node) = schema else { return any(dice, depth) };
     if let Some(target) = node.get("$ref").and_then(Value::as_str) {
         let body = target.strip_prefix('#').and_then(|pointer| root.pointer(pointer));
         let body = body.cloned().unwrap_or_else(|| json!({}));
@@ -282,10 +279,8 @@ fn object(dice: &mut Dice, root: &Value, node: &Map<String, Value>, depth: usize
             }
         }
         // An open object is mostly used as if it were closed.
-        _ if !declares || dice.one_in(12) => {
-            if dice.one_in(2) {
-                object.insert("more".to_owned(), any(dice, 1));
-            }
+        _ if dice.one_in(if declares { 24 } else { 2 }) => {
+            object.insert("more".to_owned(), any(dice, 1));
         }
         _ => {}
     }

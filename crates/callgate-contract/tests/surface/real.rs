@@ -29,7 +29,7 @@ fn real_tools_project_everywhere_and_come_back() {
                     }
                     Ok(_) => {}
                     Err(why) => {
-                        failures.push(format!("{}/{} on {surface}: {why}", real.server, real.name))
+                        failures.push(format!("{}/{} on {surface}: {why}", real.server, real.name));
                     }
                 }
             }

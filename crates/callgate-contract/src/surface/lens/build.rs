@@ -483,15 +483,14 @@ impl Builder<'_> {
         }
         let scalar_only =
             self.cx.dialect.type_lists == crate::surface::dialect::TypeLists::ScalarAndNull;
+        let barred = |kind: &str| scalar_only && matches!(kind, "object" | "array");
         let closed = ["enum", "const", "$ref"].iter().any(|k| node.contains_key(*k));
         match node.get_mut("type") {
             Some(Value::Array(kinds)) if !closed => {
                 kinds.push(json!("null"));
                 return Value::Object(node);
             }
-            Some(Value::String(kind))
-                if !closed && !(scalar_only && matches!(kind.as_str(), "object" | "array")) =>
-            {
+            Some(Value::String(kind)) if !closed && !barred(kind) => {
                 let kind = kind.clone();
                 node.insert("type".to_owned(), json!([kind, "null"]));
                 return Value::Object(node);

@@ -71,7 +71,7 @@ impl Graph {
                     push_token(at, name);
                     match (members.iter().find(|(known, _)| known == name), rest) {
                         (Some((_, member)), _) => {
-                            self.write(member.lens, value, at, out, merged)?
+                            self.write(member.lens, value, at, out, merged)?;
                         }
                         (None, Some(rest)) => self.write(*rest, value, at, out, merged)?,
                         (None, None) => out.push_str(value.raw()),

@@ -130,9 +130,11 @@ impl Job<'_, '_> {
             }
             Lens::Table(rows) => {
                 let Some(said) = node.string() else { return };
-                if let Some((wire, value)) = rows.iter().find(|(wire, _)| wire == said)
-                    && serde_json::Value::from(wire.as_str()).to_string() != *value
-                {
+                let Some((wire, value)) = rows.iter().find(|(wire, _)| wire == said) else {
+                    return;
+                };
+                let quoted = serde_json::Value::from(wire.as_str()).to_string();
+                if quoted != *value {
                     self.replace(ENUM, at, value.clone());
                 }
             }

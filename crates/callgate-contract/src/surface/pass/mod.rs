@@ -106,6 +106,8 @@ pub(super) fn lower(canonical: &Value, wrapped: bool, cx: &mut Cx) -> Result<Nod
     if wrapped {
         root = root::wrap(root);
     }
+    // What nothing refers to is no part of the contract, and no loss.
+    refs::prune(&mut root);
     let dialect = cx.dialect;
     if dialect.refs != Refs::Keep || dialect.recursion != Recursion::Keep {
         refs::hoist(&mut root);

@@ -148,7 +148,6 @@ pub(super) fn run(root: &mut Node, cx: &mut Cx) -> Result<(), Reason> {
     if refs == Refs::Keep && recursion == Recursion::Keep {
         return Ok(());
     }
-    prune(root);
     let definitions = definitions(root);
     let cyclic = cyclic(&definitions);
     if recursion == Recursion::Refuse && !cyclic.is_empty() {

@@ -40,10 +40,9 @@ pub(super) fn fold(root: &mut Node, cx: &mut Cx) {
         all_of(root, &definitions, cx, 0);
     }
     let list = root.get("type").is_some_and(Value::is_array);
-    if root.get("type") != Some(&json!("object")) && (list || !root.contains_key("type")) {
-        if list || !refused.is_empty() {
-            root.insert("type".to_owned(), json!("object"));
-        }
+    // Arguments are an object, whatever else the root would take.
+    if list || (!refused.is_empty() && !root.contains_key("type")) {
+        root.insert("type".to_owned(), json!("object"));
     }
     for keyword in ["anyOf", "oneOf"] {
         if refused.contains(&keyword) {

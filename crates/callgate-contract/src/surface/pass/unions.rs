@@ -23,8 +23,10 @@ fn all_of_below(node: &mut Node, definitions: &Node, cx: &mut Cx) {
     let exactly_one = !cx.dialect.one_of_to_any_of;
     let _ = children_mut(node, &mut |keyword, child| {
         // Merging may widen, and what is wider under these is narrower above.
-        if !matches!(keyword, "not" | "if") && !(keyword == "oneOf" && exactly_one) {
-            all_of_below(child, definitions, cx);
+        match keyword {
+            "not" | "if" => {}
+            "oneOf" if exactly_one => {}
+            _ => all_of_below(child, definitions, cx),
         }
         Ok(())
     });

@@ -58,7 +58,7 @@ pub(crate) fn check(place: &str, node: &Node, root: &Value, faults: &mut Vec<Str
         faults.push(format!("{place}: a list of types"));
     }
     if kinds.contains(&"array")
-        && !node.get("items").is_some_and(|items| items.as_object().is_some_and(|i| !i.is_empty()))
+        && node.get("items").and_then(Value::as_object).is_none_or(Node::is_empty)
     {
         faults.push(format!("{place}: array schema missing items"));
     }
