@@ -49,7 +49,8 @@ pub enum EndpointError {
 impl Endpoint {
     /// An endpoint at this base URL, such as `https://api.openai.com/v1`.
     ///
-    /// A closing `/` or `/chat/completions`, as people paste it, is taken off. A query stays.
+    /// A closing `/` or the path of an API, such as `/chat/completions`, as people paste it, is taken
+    /// off. A query stays.
     ///
     /// # Errors
     /// Not an absolute `http` or `https` URL.
@@ -61,7 +62,8 @@ impl Endpoint {
             return Err(bad(None));
         }
         let path = base.path().trim_end_matches('/');
-        let path = path.strip_suffix("/chat/completions").unwrap_or(path).to_owned();
+        let pasted = ["/chat/completions", "/responses", "/messages", "/api/chat"];
+        let path = pasted.iter().find_map(|api| path.strip_suffix(api)).unwrap_or(path).to_owned();
         base.set_path(&path);
         Ok(Self { base, headers: HeaderMap::new(), key: None, hint: String::new() })
     }
@@ -71,11 +73,31 @@ impl Endpoint {
     ///
     /// # Errors
     /// A key that no header can carry.
-    pub fn bearer(mut self, key: &str, source: &str) -> Result<Self, EndpointError> {
-        let mut value = HeaderValue::from_str(&format!("Bearer {key}"))
+    pub fn bearer(self, key: &str, source: &str) -> Result<Self, EndpointError> {
+        self.credentials(AUTHORIZATION, &format!("Bearer {key}"), key, source)
+    }
+
+    /// Sends this key as it is in a header of that name, such as `x-api-key`.
+    ///
+    /// # Errors
+    /// A name or a key that HTTP does not know.
+    pub fn key_header(self, name: &str, key: &str, source: &str) -> Result<Self, EndpointError> {
+        let header = HeaderName::try_from(name)
+            .map_err(|_| EndpointError::Header { name: name.to_owned() })?;
+        self.credentials(header, key, key, source)
+    }
+
+    fn credentials(
+        mut self,
+        header: HeaderName,
+        value: &str,
+        key: &str,
+        source: &str,
+    ) -> Result<Self, EndpointError> {
+        let mut value = HeaderValue::from_str(value)
             .map_err(|_| EndpointError::Header { name: source.to_owned() })?;
         value.set_sensitive(true);
-        self.headers.insert(AUTHORIZATION, value);
+        self.headers.insert(header, value);
         self.key = Some((key.to_owned(), source.to_owned()));
         Ok(self)
     }
@@ -109,10 +131,16 @@ impl Endpoint {
         &self.headers
     }
 
-    /// The URL of a path below the base.
+    /// The URL of a path below the base, with the query of both.
     pub(super) fn url(&self, path: &str) -> Url {
+        let (path, query) = path.split_once('?').unwrap_or((path, ""));
         let mut url = self.base.clone();
         url.set_path(&format!("{}{path}", self.base.path().trim_end_matches('/')));
+        match self.base.query() {
+            _ if query.is_empty() => {}
+            Some(own) => url.set_query(Some(&format!("{own}&{query}"))),
+            None => url.set_query(Some(query)),
+        }
         url
     }
 

@@ -108,6 +108,9 @@ impl HttpModel {
         let mut post = reqwest::Request::new(reqwest::Method::POST, self.endpoint.url(&body.path));
         post.headers_mut().clone_from(self.endpoint.headers());
         post.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        for (name, value) in body.headers {
+            post.headers_mut().insert(name, HeaderValue::from_static(value));
+        }
         if stream {
             let accept = HeaderValue::from_static("text/event-stream");
             post.headers_mut().insert(reqwest::header::ACCEPT, accept);
@@ -122,7 +125,11 @@ impl HttpModel {
         on_delta: Option<OnDelta<'_>>,
         shown: &std::sync::atomic::AtomicBool,
     ) -> Result<Reply, ProviderError> {
-        let post = self.post(self.codec.encode(request, on_delta.is_some()), on_delta.is_some());
+        let body = self.codec.encode(request, on_delta.is_some());
+        for note in &body.notes {
+            tracing::debug!(model = %self.id, ?note, "the request departs from what was asked");
+        }
+        let post = self.post(body, on_delta.is_some());
         let show = |delta| {
             shown.store(true, std::sync::atomic::Ordering::Relaxed);
             if let Some(on_delta) = on_delta {

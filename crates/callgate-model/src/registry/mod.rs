@@ -15,7 +15,9 @@
 mod error;
 mod providers;
 
-use callgate_wire::chat::{Chat, Profile};
+use callgate_wire::chat::Profile;
+
+use self::providers::{Api, Auth, Version};
 
 pub use self::{
     error::RegistryError,
@@ -99,8 +101,8 @@ impl Registry {
             return Ok(Box::new(ScriptedModel::load(model)?));
         }
         let (provider, resolved, endpoint) = self.endpoint(spec, name, model, base_url)?;
-        let codec = Chat::new(dialect(provider, &resolved));
-        HttpModel::new(provider.name, model, Box::new(codec), endpoint, self.options.clone())
+        let codec = api(provider, &resolved).codec();
+        HttpModel::new(provider.name, model, codec, endpoint, self.options.clone())
             .map(|model| Box::new(model) as Box<dyn Model>)
             .map_err(|source| RegistryError::Endpoint { from: spec.to_owned(), source })
     }
@@ -114,12 +116,19 @@ impl Registry {
         Ok(self.endpoint(spec, name, model, base_url)?.1)
     }
 
-    /// The hosted providers whose key is set, with the variable that holds it.
+    /// The hosted providers whose key is set, with the variable that holds it. Of those that share
+    /// a key, the first.
     pub fn with_keys(&self) -> impl Iterator<Item = (&'static Provider, &'static str)> {
+        let mut seen = Vec::new();
         PROVIDERS
             .iter()
             .filter(|provider| provider.needs_key)
             .filter_map(|provider| Some((provider, self.first(provider.key_vars)?.0)))
+            .filter(move |(_, var)| {
+                let new = !seen.contains(var);
+                seen.push(*var);
+                new
+            })
     }
 
     /// All names that may stand before the colon.
@@ -232,7 +241,13 @@ impl Registry {
         let key = self.first(provider.key_vars);
         let key_from = key.as_ref().map(|(var, _)| *var);
         match key {
-            Some((var, key)) => endpoint = endpoint.bearer(&key, var).map_err(from(var))?,
+            Some((var, key)) => {
+                endpoint = match provider.auth {
+                    Auth::Bearer => endpoint.bearer(&key, var),
+                    Auth::Header(name) => endpoint.key_header(name, &key, var),
+                }
+                .map_err(from(var))?;
+            }
             // Somewhere else than at the provider's own place, a key may not be needed.
             None if provider.needs_key && own_place => {
                 let vars = owned(provider.key_vars);
@@ -256,28 +271,57 @@ impl Registry {
     }
 }
 
-/// A base URL as people write it, made whole: a scheme where there is only `host:port`, `/v1` where
-/// there is no path, an address to connect to where there is one to listen at.
+/// A base URL as people write it, made whole: a scheme where there is only `host:port`, the API's
+/// version where it is usual to leave it out, an address to connect to where there is one to listen
+/// at.
 fn completed(provider: &Provider, base: &str) -> String {
     let base = base.trim();
     let (scheme, rest) = match base.split_once("://") {
         Some(parts) => parts,
-        None if provider.v1 => ("http", base),
+        None if !provider.needs_key || provider.version != Version::None => ("http", base),
         None => return base.to_owned(),
     };
-    let rest = rest.trim_end_matches('/').to_owned();
-    let rest = match rest.strip_prefix("0.0.0.0") {
-        Some(port) => format!("127.0.0.1{port}"),
-        None => rest,
+    let (rest, query) = match rest.split_once('?') {
+        Some((rest, query)) => (rest, format!("?{query}")),
+        None => (rest, String::new()),
     };
-    let bare = provider.v1 && !rest.is_empty() && !rest.contains(['/', '?']);
-    format!("{scheme}://{rest}{}", if bare { "/v1" } else { "" })
+    let mut rest = rest.trim_end_matches('/').to_owned();
+    if let Some(port) = rest.strip_prefix("0.0.0.0") {
+        rest = format!("127.0.0.1{port}");
+    }
+    let is_bare = !rest.is_empty() && !rest.contains('/');
+    let version = match provider.version {
+        _ if rest.is_empty() => "",
+        Version::OfBare(version) if is_bare => version,
+        Version::Missing(version) if !has_version(&rest) => version,
+        Version::Root => {
+            for client in ["/v1", "/api"] {
+                rest = rest.strip_suffix(client).unwrap_or(&rest).to_owned();
+            }
+            ""
+        }
+        _ => "",
+    };
+    format!("{scheme}://{rest}{version}{query}")
 }
 
-/// OpenAI's own dialect is for OpenAI; another server at its base URL is a compatible one.
-fn dialect(provider: &Provider, resolved: &Resolved) -> Profile {
-    let own = provider.name != "openai" || resolved.base_url.contains("://api.openai.com/");
-    if own { provider.profile } else { Profile::compatible() }
+/// Whether a part of the path is a version, such as `v1` or `v1beta`.
+fn has_version(url: &str) -> bool {
+    let is_version = |part: &str| {
+        part.strip_prefix('v').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
+    };
+    url.split('/').skip(1).any(is_version)
+}
+
+/// OpenAI's own API and dialect are for OpenAI; another server at its base URL is a compatible one,
+/// unless the API was named.
+fn api(provider: &Provider, resolved: &Resolved) -> Api {
+    let by_place = matches!(provider.name, "openai" | "openai-chat");
+    if !by_place || resolved.base_url.contains("://api.openai.com/") {
+        provider.api
+    } else {
+        Api::Chat(Profile::compatible())
+    }
 }
 
 fn no_model(spec: &str, name: &str) -> RegistryError {

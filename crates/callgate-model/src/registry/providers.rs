@@ -3,7 +3,14 @@
 //! Names of environment variables are those that the ecosystem already uses: the providers' own
 //! client libraries, LiteLLM, the AI SDK, LangChain, Pydantic AI.
 
-use callgate_wire::chat::Profile;
+use callgate_wire::{
+    Codec,
+    anthropic::Anthropic,
+    chat::{Chat, Profile},
+    gemini::Gemini,
+    ollama::Ollama,
+    responses::Responses,
+};
 
 /// A provider that can be named in `provider:model`.
 #[derive(Debug, Clone, Copy)]
@@ -24,14 +31,67 @@ pub struct Provider {
     pub needs_key: bool,
     /// A model of it, for messages and templates.
     pub example: &'static str,
-    /// Whether a base URL without a path means the one ending in `/v1`.
-    pub(super) v1: bool,
-    /// Its dialect.
-    pub(super) profile: Profile,
+    /// What a base URL is completed by.
+    pub(super) version: Version,
+    /// What it speaks.
+    pub(super) api: Api,
+    /// How it is shown the key.
+    pub(super) auth: Auth,
     /// Variables that go out as headers.
     pub(super) header_vars: &'static [(&'static str, &'static str)],
     /// What to do when nobody answers there.
     pub(super) hint: &'static str,
+}
+
+/// See [`Provider::api`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Api {
+    /// Chat Completions, in this dialect.
+    Chat(Profile),
+    /// OpenAI Responses.
+    Responses,
+    /// Anthropic Messages.
+    Anthropic,
+    /// Google's `generateContent`.
+    Gemini,
+    /// Ollama's own.
+    Ollama,
+}
+
+impl Api {
+    pub(super) fn codec(self) -> Box<dyn Codec> {
+        match self {
+            Self::Chat(profile) => Box::new(Chat::new(profile)),
+            Self::Responses => Box::new(Responses::new()),
+            Self::Anthropic => Box::new(Anthropic::new()),
+            Self::Gemini => Box::new(Gemini::new()),
+            Self::Ollama => Box::new(Ollama::new()),
+        }
+    }
+}
+
+/// See [`Provider::auth`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Auth {
+    /// `authorization: Bearer …`.
+    Bearer,
+    /// A header of its own, with nothing but the key.
+    Header(&'static str),
+}
+
+/// See [`Provider::version`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Version {
+    /// Nothing.
+    None,
+    /// This, where there is no path at all: `http://gateway:4000`.
+    OfBare(&'static str),
+    /// This, where no part of the path is a version: the official client libraries add it to
+    /// whatever their variable says.
+    Missing(&'static str),
+    /// Nothing, and a closing `/v1` or `/api` is taken off: the variable is shared with clients of
+    /// the compatible API.
+    Root,
 }
 
 /// The hint for a server of whoever set its base URL.
@@ -48,31 +108,71 @@ const HOSTED: Provider = Provider {
     key_vars: &[],
     needs_key: true,
     example: "",
-    v1: false,
-    profile: Profile::compatible(),
+    version: Version::None,
+    api: Api::Chat(Profile::compatible()),
+    auth: Auth::Bearer,
     header_vars: &[],
     hint: "Is this machine online, and does it need a proxy (HTTPS_PROXY)?",
 };
 
 /// A server on this machine, usually without a key.
-const LOCAL: Provider = Provider { needs_key: false, v1: true, ..HOSTED };
+const LOCAL: Provider = Provider { needs_key: false, version: Version::OfBare("/v1"), ..HOSTED };
+
+/// OpenAI, whatever it is spoken to in.
+const OPENAI: Provider = Provider {
+    title: "OpenAI",
+    base_url: Some("https://api.openai.com/v1"),
+    base_url_vars: &["OPENAI_BASE_URL", "OPENAI_API_BASE"],
+    key_vars: &["OPENAI_API_KEY"],
+    example: "gpt-5.4",
+    version: Version::OfBare("/v1"),
+    header_vars: &[
+        ("OPENAI_ORG_ID", "openai-organization"),
+        ("OPENAI_PROJECT_ID", "openai-project"),
+        ("OPENAI_PROJECT", "openai-project"),
+    ],
+    ..HOSTED
+};
+
+/// Ollama, whatever it is spoken to in.
+const OLLAMA: Provider = Provider {
+    title: "Ollama",
+    base_url_vars: &["OLLAMA_BASE_URL", "OLLAMA_API_BASE", "OLLAMA_HOST"],
+    key_vars: &["OLLAMA_API_KEY"],
+    example: "qwen3:8b",
+    hint: "Is Ollama running? Start it with `ollama serve`, or set OLLAMA_BASE_URL.",
+    ..LOCAL
+};
 
 /// All providers over HTTP that this version knows.
 pub const PROVIDERS: &[Provider] = &[
+    Provider { name: "openai", api: Api::Responses, ..OPENAI },
+    Provider { name: "openai-responses", aliases: &["responses"], api: Api::Responses, ..OPENAI },
+    Provider { name: "openai-chat", api: Api::Chat(Profile::openai()), ..OPENAI },
     Provider {
-        name: "openai",
-        title: "OpenAI",
-        base_url: Some("https://api.openai.com/v1"),
-        base_url_vars: &["OPENAI_BASE_URL", "OPENAI_API_BASE"],
-        key_vars: &["OPENAI_API_KEY"],
-        example: "gpt-5.4",
-        v1: true,
-        profile: Profile::openai(),
-        header_vars: &[
-            ("OPENAI_ORG_ID", "openai-organization"),
-            ("OPENAI_PROJECT_ID", "openai-project"),
-            ("OPENAI_PROJECT", "openai-project"),
-        ],
+        name: "anthropic",
+        aliases: &["claude"],
+        title: "Anthropic",
+        base_url: Some("https://api.anthropic.com/v1"),
+        base_url_vars: &["ANTHROPIC_BASE_URL", "ANTHROPIC_API_BASE"],
+        key_vars: &["ANTHROPIC_API_KEY"],
+        example: "claude-sonnet-4-5",
+        version: Version::Missing("/v1"),
+        api: Api::Anthropic,
+        auth: Auth::Header("x-api-key"),
+        ..HOSTED
+    },
+    Provider {
+        name: "gemini",
+        aliases: &["google", "google-gla", "google-genai", "googleai"],
+        title: "Gemini",
+        base_url: Some("https://generativelanguage.googleapis.com/v1beta"),
+        base_url_vars: &["GEMINI_BASE_URL", "GOOGLE_GEMINI_BASE_URL", "GEMINI_API_BASE"],
+        key_vars: &["GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_GENERATIVE_AI_API_KEY"],
+        example: "gemini-3-flash",
+        version: Version::Missing("/v1beta"),
+        api: Api::Gemini,
+        auth: Auth::Header("x-goog-api-key"),
         ..HOSTED
     },
     Provider {
@@ -87,14 +187,17 @@ pub const PROVIDERS: &[Provider] = &[
     },
     Provider {
         name: "ollama",
-        title: "Ollama",
+        base_url: Some("http://127.0.0.1:11434"),
+        version: Version::Root,
+        api: Api::Ollama,
+        ..OLLAMA
+    },
+    Provider {
+        name: "ollama-compat",
+        aliases: &["ollama-openai"],
         base_url: Some("http://127.0.0.1:11434/v1"),
-        base_url_vars: &["OLLAMA_BASE_URL", "OLLAMA_API_BASE", "OLLAMA_HOST"],
-        key_vars: &["OLLAMA_API_KEY"],
-        example: "qwen3:8b",
-        profile: Profile::ollama(),
-        hint: "Is Ollama running? Start it with `ollama serve`, or set OLLAMA_BASE_URL.",
-        ..LOCAL
+        api: Api::Chat(Profile::ollama()),
+        ..OLLAMA
     },
     Provider {
         name: "llamacpp",
@@ -104,7 +207,7 @@ pub const PROVIDERS: &[Provider] = &[
         base_url_vars: &["LLAMACPP_BASE_URL", "LLAMACPP_API_BASE_URL"],
         key_vars: &["LLAMACPP_API_KEY", "LLAMA_API_KEY"],
         example: "default",
-        profile: Profile::llamacpp(),
+        api: Api::Chat(Profile::llamacpp()),
         hint: "Is it running? Start it with `llama-server -m MODEL.gguf --jinja`, or set \
                LLAMACPP_BASE_URL.",
         ..LOCAL
@@ -117,7 +220,7 @@ pub const PROVIDERS: &[Provider] = &[
         base_url_vars: &["VLLM_BASE_URL", "VLLM_API_BASE", "HOSTED_VLLM_API_BASE"],
         key_vars: &["VLLM_API_KEY", "HOSTED_VLLM_API_KEY"],
         example: "Qwen/Qwen3-8B",
-        profile: Profile::vllm(),
+        api: Api::Chat(Profile::vllm()),
         hint: "Is it running? Start it with `vllm serve MODEL --enable-auto-tool-choice \
                --tool-call-parser hermes`, or set VLLM_BASE_URL.",
         ..LOCAL
@@ -140,7 +243,7 @@ pub const PROVIDERS: &[Provider] = &[
         base_url_vars: &["OPENROUTER_BASE_URL", "OPENROUTER_API_BASE"],
         key_vars: &["OPENROUTER_API_KEY"],
         example: "openai/gpt-5.4",
-        profile: Profile::openrouter(),
+        api: Api::Chat(Profile::openrouter()),
         ..HOSTED
     },
     Provider {
@@ -150,7 +253,7 @@ pub const PROVIDERS: &[Provider] = &[
         base_url_vars: &["GROQ_BASE_URL", "GROQ_API_BASE"],
         key_vars: &["GROQ_API_KEY"],
         example: "openai/gpt-oss-120b",
-        profile: Profile::groq(),
+        api: Api::Chat(Profile::groq()),
         ..HOSTED
     },
     Provider {
@@ -160,7 +263,7 @@ pub const PROVIDERS: &[Provider] = &[
         base_url_vars: &["DEEPSEEK_BASE_URL", "DEEPSEEK_API_BASE"],
         key_vars: &["DEEPSEEK_API_KEY"],
         example: "deepseek-chat",
-        profile: Profile::deepseek(),
+        api: Api::Chat(Profile::deepseek()),
         ..HOSTED
     },
     Provider {
@@ -171,7 +274,7 @@ pub const PROVIDERS: &[Provider] = &[
         base_url_vars: &["MISTRAL_BASE_URL", "MISTRAL_API_BASE"],
         key_vars: &["MISTRAL_API_KEY"],
         example: "mistral-large-latest",
-        profile: Profile::mistral(),
+        api: Api::Chat(Profile::mistral()),
         ..HOSTED
     },
     Provider {
@@ -203,7 +306,7 @@ pub const PROVIDERS: &[Provider] = &[
         key_vars: &["FIREWORKS_API_KEY", "FIREWORKS_AI_API_KEY"],
         example: "accounts/fireworks/models/qwen3-235b-a22b",
         // Tools or an answer schema, never both.
-        profile: Profile::groq(),
+        api: Api::Chat(Profile::groq()),
         ..HOSTED
     },
     Provider {
@@ -224,7 +327,7 @@ pub const PROVIDERS: &[Provider] = &[
         key_vars: &["MOONSHOT_API_KEY", "MOONSHOTAI_API_KEY"],
         example: "kimi-k2-thinking",
         // No forced choice, no schema, and reasoning goes back: as DeepSeek.
-        profile: Profile::deepseek(),
+        api: Api::Chat(Profile::deepseek()),
         ..HOSTED
     },
     Provider {
@@ -242,11 +345,6 @@ pub const PROVIDERS: &[Provider] = &[
 /// Providers whose own APIs are not spoken yet, by the names people give them, each with the
 /// family of its models at OpenRouter.
 pub(super) const NOT_YET: &[(&str, Option<&str>)] = &[
-    ("anthropic", Some("anthropic")),
-    ("claude", Some("anthropic")),
-    ("gemini", Some("google")),
-    ("google", Some("google")),
-    ("google-gla", Some("google")),
     ("google-vertex", Some("google")),
     ("vertex", Some("google")),
     ("vertex_ai", Some("google")),

@@ -63,12 +63,68 @@ fn where_a_specification_leads() {
         // No key is needed somewhere else.
         (&[], "openai:m", Some("http://127.0.0.1:9"), "openai m http://127.0.0.1:9/v1 - -"),
         (&[("OPENAI_API_KEY", "")], "openai:m", Some("http://h/x/"), "openai m http://h/x - -"),
-        (&[], "ollama:qwen3:8b", None, "ollama qwen3:8b http://127.0.0.1:11434/v1 - -"),
+        (&[], "ollama:qwen3:8b", None, "ollama qwen3:8b http://127.0.0.1:11434/ - -"),
         (
             &[("OLLAMA_HOST", "0.0.0.0:11434")],
             "ollama/qwen3:8b",
             None,
-            "ollama qwen3:8b http://127.0.0.1:11434/v1 OLLAMA_HOST -",
+            "ollama qwen3:8b http://127.0.0.1:11434/ OLLAMA_HOST -",
+        ),
+        // The variable is shared with clients of the compatible API.
+        (
+            &[("OLLAMA_BASE_URL", "http://h:1/v1/")],
+            "ollama:x",
+            None,
+            "ollama x http://h:1/ OLLAMA_BASE_URL -",
+        ),
+        (
+            &[("OLLAMA_HOST", "h:1")],
+            "ollama-compat:x",
+            None,
+            "ollama-compat x http://h:1/v1 OLLAMA_HOST -",
+        ),
+        (
+            &[("ANTHROPIC_API_KEY", "k")],
+            "claude:claude-sonnet-4-5",
+            None,
+            "anthropic claude-sonnet-4-5 https://api.anthropic.com/v1 - ANTHROPIC_API_KEY",
+        ),
+        // The official client libraries add the version to what their variable says.
+        (
+            &[("ANTHROPIC_BASE_URL", "https://gateway/anthropic")],
+            "anthropic:x",
+            None,
+            "anthropic x https://gateway/anthropic/v1 ANTHROPIC_BASE_URL -",
+        ),
+        (
+            &[("ANTHROPIC_BASE_URL", "https://gateway/v1/messages")],
+            "anthropic:x",
+            None,
+            "anthropic x https://gateway/v1 ANTHROPIC_BASE_URL -",
+        ),
+        (
+            &[("GOOGLE_API_KEY", "k")],
+            "google:gemini-3-flash",
+            None,
+            "gemini gemini-3-flash https://generativelanguage.googleapis.com/v1beta - GOOGLE_API_KEY",
+        ),
+        (
+            &[("GOOGLE_GEMINI_BASE_URL", "http://127.0.0.1:9")],
+            "gemini:x",
+            None,
+            "gemini x http://127.0.0.1:9/v1beta GOOGLE_GEMINI_BASE_URL -",
+        ),
+        (
+            &[],
+            "gemini:x",
+            Some("https://aiplatform.googleapis.com/v1/publishers/google"),
+            "gemini x https://aiplatform.googleapis.com/v1/publishers/google - -",
+        ),
+        (
+            OPENAI,
+            "openai-chat:gpt-5.4",
+            None,
+            "openai-chat gpt-5.4 https://api.openai.com/v1 - OPENAI_API_KEY",
         ),
         (
             &[("OPENROUTER_API_KEY", "k")],
@@ -116,11 +172,14 @@ fn what_is_wrong_and_what_to_do() {
         (&[("GROQ_API_KEY", "  ")], "groq:x", None, &["GROQ_API_KEY"]),
         (
             &[],
-            "anthropic:claude-x",
+            "cohere:command-x",
             None,
-            &["anthropic is not in this version yet", "openrouter:anthropic/claude-x with"],
+            &["cohere is not in this version yet", "openrouter:cohere/command-x with"],
         ),
-        (&[], "gemini/x", None, &["gemini is not in this version yet"]),
+        (&[], "vertex_ai/x", None, &["vertex_ai is not in this version yet"]),
+        (&[], "anthropic:x", None, &["Anthropic needs a key", "ANTHROPIC_API_KEY"]),
+        (&[], "gemini:x", None, &["GEMINI_API_KEY or GOOGLE_API_KEY"]),
+        (&[], "claude-opus-4-7", None, &[r#"perhaps "anthropic:claude-opus-4-7""#]),
         (&[], "compat:x", None, &["needs its base URL", "OPENAI_BASE_URL"]),
         (&[], "compat:x", Some("ftp://h"), &["base URL", "no http or https URL"]),
         (
@@ -176,12 +235,24 @@ fn every_provider_has_a_valid_base_url_and_an_example() {
 }
 
 #[test]
-fn openai_dialect_is_for_openai() {
-    let dialect = |base_url| {
+fn keys_that_several_names_share_are_told_once() {
+    let registry = registry(&[("OPENAI_API_KEY", "k"), ("ANTHROPIC_API_KEY", "k")]);
+    let found: Vec<_> = registry.with_keys().map(|(provider, _)| provider.name).collect();
+    assert_eq!(found, ["openai", "anthropic"]);
+}
+
+#[test]
+fn openais_own_api_is_for_openai() {
+    let api = |name, base_url| {
         let registry = registry(&[("OPENAI_API_KEY", "k")]);
-        let resolved = registry.resolve("openai:x", base_url).unwrap();
-        dialect(providers::find("openai").unwrap(), &resolved)
+        let resolved = registry.resolve(&format!("{name}:x"), base_url).unwrap();
+        api(providers::find(name).unwrap(), &resolved)
     };
-    assert_eq!(dialect(None), Profile::openai());
-    assert_eq!(dialect(Some("http://127.0.0.1:1/v1")), Profile::compatible());
+    let elsewhere = Some("http://127.0.0.1:1/v1");
+    assert_eq!(api("openai", None), Api::Responses);
+    assert_eq!(api("openai", elsewhere), Api::Chat(Profile::compatible()));
+    assert_eq!(api("openai-chat", None), Api::Chat(Profile::openai()));
+    assert_eq!(api("openai-chat", elsewhere), Api::Chat(Profile::compatible()));
+    assert_eq!(api("openai-responses", elsewhere), Api::Responses);
+    assert_eq!(api("anthropic", elsewhere), Api::Anthropic);
 }

@@ -1,6 +1,7 @@
 //! The HTTP model against a server on this machine, well-behaved and not.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
+#[allow(dead_code, reason = "shared with other tests")]
 mod server;
 
 use std::{sync::Mutex, time::Duration};
@@ -311,7 +312,7 @@ async fn limits() {
 async fn a_dead_server() {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let base_url = format!("http://user:pass@{}/v1?key=1", listener.local_addr().unwrap());
-    let shown = format!("http://{}/v1/chat/completions", listener.local_addr().unwrap());
+    let shown = format!("http://{}/api/chat", listener.local_addr().unwrap());
     drop(listener);
     let registry = Registry::new(|_| None).with_http_options(options());
     let model = registry.open("ollama:qwen3", Some(&base_url)).unwrap();

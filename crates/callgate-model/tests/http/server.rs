@@ -6,6 +6,9 @@ use std::{
     time::Duration,
 };
 
+/// What answers a request, head and body.
+type Answer = Arc<dyn Fn(&str) -> Script + Send + Sync>;
+
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::{TcpListener, TcpStream},
@@ -39,16 +42,28 @@ pub(crate) struct Server {
 }
 
 impl Server {
+    /// Answers by these scripts, in order.
     pub(crate) async fn start(scripts: Vec<Script>) -> Self {
+        let scripts = Mutex::new(VecDeque::from(scripts));
+        Self::judging(move |_| {
+            scripts.lock().unwrap().pop_front().unwrap_or_else(|| {
+                json(599, &[], r#"{"error":{"message":"the test has no more scripts"}}"#)
+            })
+        })
+        .await
+    }
+
+    /// Answers each request by what it says.
+    pub(crate) async fn judging(answer: impl Fn(&str) -> Script + Send + Sync + 'static) -> Self {
+        let answer: Answer = Arc::new(answer);
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let base_url = format!("http://{}/v1", listener.local_addr().unwrap());
         let seen = Arc::new(Mutex::new(Seen::default()));
-        let scripts = Arc::new(Mutex::new(VecDeque::from(scripts)));
         let noted = Arc::clone(&seen);
         tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
                 noted.lock().unwrap().connections += 1;
-                tokio::spawn(serve(stream, Arc::clone(&scripts), Arc::clone(&noted)));
+                tokio::spawn(serve(stream, Arc::clone(&answer), Arc::clone(&noted)));
             }
         });
         Self { base_url, seen }
@@ -59,16 +74,10 @@ impl Server {
     }
 }
 
-async fn serve(
-    mut stream: TcpStream,
-    scripts: Arc<Mutex<VecDeque<Script>>>,
-    seen: Arc<Mutex<Seen>>,
-) {
+async fn serve(mut stream: TcpStream, answer: Answer, seen: Arc<Mutex<Seen>>) {
     while let Some(request) = read_request(&mut stream).await {
+        let script = answer(&request);
         seen.lock().unwrap().requests.push(request);
-        let script = scripts.lock().unwrap().pop_front().unwrap_or_else(|| {
-            json(599, &[], r#"{"error":{"message":"the test has no more scripts"}}"#)
-        });
         for act in script {
             match act {
                 Act::Send(bytes) => {
