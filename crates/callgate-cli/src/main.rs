@@ -3,7 +3,7 @@
 //! One file a verb in [`verbs`]. Nothing here that a user of the library would miss: a verb reads
 //! what was typed, calls the `callgate` crate, and shows what came of it.
 //!
-//! - [`cli`]: what can be typed. [`exit`]: what the process ends with. [`failure`]: an error as a
+//! - [`cli`]: what can be typed. [`mod@exit`]: what the process ends with. [`failure`]: an error as a
 //!   person reads it, and as a program does.
 //! - [`show`]: the view of a run on standard error. [`ask`]: questions to a person.
 #![forbid(unsafe_code)]

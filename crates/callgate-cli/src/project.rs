@@ -29,7 +29,9 @@ pub(crate) fn agent(
     }
     let chosen = options.model.as_deref();
     let own = project.spec().model.as_deref();
-    screen.wait("opening the model".to_owned());
+    if chosen.or(own).is_some_and(|spec| spec.starts_with("local")) {
+        screen.wait("loading the model".to_owned());
+    }
     let model = model::open(chosen, own, options.base_url.as_deref());
     screen.still();
     let mode = options.mode.map_or(project.spec().mode, Mode::from);
