@@ -55,7 +55,7 @@ const SCENES: &[Scene] = &[
         words: &["T-7", "T-9"],
         calls: &["get_ticket", "get_ticket"],
     },
-    Scene { goal: "Show me ticket T-404.", words: &["T-404", "not"], calls: &[] },
+    Scene { goal: "Show me ticket T-404.", words: &["T-404", "no"], calls: &[] },
     Scene {
         goal: "Find the email address of the customer of ticket T-1042.",
         words: &["ana@northwind.example"],
