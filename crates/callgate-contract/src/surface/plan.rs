@@ -38,6 +38,22 @@ pub enum Family {
 }
 
 impl Family {
+    /// By the word that configurations and the command line use.
+    pub fn by_name(name: &str) -> Option<Self> {
+        Some(match name {
+            "openai" | "openai-chat" | "openai-responses" => Self::OpenAi,
+            "anthropic" => Self::Anthropic,
+            "gemini" => Self::Gemini,
+            "gemini-parameters" => Self::GeminiParameters,
+            "deepseek" => Self::DeepSeek,
+            "mistral" => Self::Mistral,
+            "ollama" => Self::Ollama,
+            "compatible" | "llamacpp" | "vllm" | "openrouter" | "groq" => Self::Compatible,
+            "mcp" => Self::Mcp,
+            _ => return None,
+        })
+    }
+
     /// The surface for tools told strictly or loosely.
     pub fn surface(self, strict: bool) -> Surface {
         match (self, strict) {

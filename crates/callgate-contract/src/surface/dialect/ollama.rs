@@ -4,7 +4,19 @@
 use super::{super::pass::Node, Dialect, Fate, KEEP, Objects, Recursion, Refs, Tuples};
 
 pub(super) const CHAT: Dialect = Dialect {
-    root: &["anyOf", "oneOf", "allOf", "enum", "const", "not", "if", "then", "else", "$ref"],
+    root: &[
+        "anyOf",
+        "oneOf",
+        "allOf",
+        "enum",
+        "const",
+        "not",
+        "if",
+        "then",
+        "else",
+        "$ref",
+        "description",
+    ],
     refs: Refs::Inline,
     recursion: Recursion::Cut,
     merge_all_of: true,

@@ -136,10 +136,12 @@ impl Graph {
                 out.push(']');
             }
             Lens::Union(branches) => {
+                let mut known = false;
                 for branch in branches {
                     if !self.admits_before(branch, node) {
                         continue;
                     }
+                    known = true;
                     let mut text = String::new();
                     let mut also = Vec::new();
                     self.write(branch.lens, node, at, &mut text, &mut also)?;
@@ -151,6 +153,11 @@ impl Graph {
                         merged.extend(also);
                         return Ok(());
                     }
+                }
+                // A null that stands beside the union, not in it.
+                if node.kind() == Kind::Null && !known {
+                    out.push_str(node.raw());
+                    return Ok(());
                 }
                 return Err(Unsayable::Ambiguous { path: at.clone() });
             }

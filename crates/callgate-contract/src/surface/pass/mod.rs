@@ -126,7 +126,7 @@ pub(super) fn lower(canonical: &Value, wrapped: bool, cx: &mut Cx) -> Result<Nod
     types::run(&mut root, cx)?;
     objects::run(&mut root, cx)?;
     keywords::run(&mut root, cx)?;
-    root::finish(&mut root);
+    root::finish(&mut root, cx);
     refs::prune(&mut root);
     if dialect.objects == Objects::Closed {
         root.entry("additionalProperties").or_insert(Value::Bool(false));

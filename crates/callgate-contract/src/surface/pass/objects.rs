@@ -2,7 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::{AT, Cx, Node, children_mut, describe, is_any, is_nothing, refuse, types};
+use super::{
+    AT, Cx, Node, children_mut, describe, is_any, is_nothing, refuse, types, unions::distinct,
+};
 use crate::surface::{
     How, Reason,
     dialect::{Any, Maps, Objects, Tuples},
@@ -124,15 +126,8 @@ fn array(node: &mut Node, cx: &mut Cx) -> Result<(), Reason> {
                 return Err(refuse(node, "a tuple, which strict cannot say"));
             }
             Tuples::Items => {
-                let mut union: Vec<Value> = Vec::new();
                 let rest = node.get("items").filter(|rest| rest.is_object());
-                for schema in prefix.iter().chain(rest) {
-                    let twin =
-                        union.iter().any(|u| super::bare(u.clone()) == super::bare(schema.clone()));
-                    if !twin {
-                        union.push(schema.clone());
-                    }
-                }
+                let union = distinct(prefix.iter().chain(rest).cloned().collect());
                 let open = node.get("items").is_none_or(|rest| *rest == Value::Bool(true));
                 cx.lose(node, "prefixItems", How::Widened);
                 if open {

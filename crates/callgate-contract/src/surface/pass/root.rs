@@ -83,7 +83,8 @@ fn union(root: &mut Node, keyword: &str, definitions: &Node, cx: &mut Cx) {
         let Value::Object(mut branch) = branch else { continue };
         if let Some(Value::String(target)) = branch.get("$ref").cloned() {
             branch.shift_remove("$ref");
-            let Some(body) = resolve(&target, definitions) else { continue };
+            // A branch that cannot be read may be anything.
+            let body = resolve(&target, definitions).unwrap_or_default();
             let Some(merged) = merge(branch, body, cx) else { continue };
             branch = merged;
         }
@@ -223,8 +224,14 @@ fn move_refs(node: &mut Node) {
     });
 }
 
-/// The root has properties, if none.
-pub(super) fn finish(root: &mut Node) {
+/// The root has properties, if none, and says in the tool's description what a provider would not
+/// read here.
+pub(super) fn finish(root: &mut Node, cx: &mut Cx) {
+    if cx.dialect.root.contains(&"description")
+        && let Some(Value::String(told)) = root.shift_remove("description")
+    {
+        cx.notes.push(format!("Arguments: {}.", told.trim_end_matches('.')));
+    }
     if root.get("type") == Some(&json!("object")) {
         root.entry("properties").or_insert_with(|| json!({}));
     }

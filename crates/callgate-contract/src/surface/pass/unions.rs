@@ -154,7 +154,12 @@ fn push(node: &mut Node, keyword: &str, definitions: &Node, cx: &mut Cx) {
             let Value::Object(mut branch) = branch else { continue };
             let target = branch.get("$ref").and_then(Value::as_str).map(str::to_owned);
             if let Some(target) = target {
-                let Some(body) = resolve(&target, definitions) else { continue };
+                let Some(body) = resolve(&target, definitions) else {
+                    // Without the target nothing can be joined: the branch admits more.
+                    cx.lose_value(&branch, "$ref", How::Widened, None);
+                    pushed.push(branch.into());
+                    continue;
+                };
                 if type_only && body.get("type") == rest.get("type") {
                     pushed.push(branch.into());
                     continue;
@@ -215,12 +220,14 @@ fn flatten(node: &mut Node) {
             None => flat.push(branch),
         }
     }
-    let mut kept: Vec<Value> = Vec::new();
-    for branch in flat {
-        let twin = kept.iter().any(|k| super::bare(k.clone()) == super::bare(branch.clone()));
-        if !twin {
-            kept.push(branch);
-        }
-    }
-    *branches = kept;
+    *branches = distinct(flat);
+}
+
+/// Without the schemas that say the same again.
+pub(super) fn distinct(schemas: Vec<Value>) -> Vec<Value> {
+    let mut seen = std::collections::BTreeSet::new();
+    schemas
+        .into_iter()
+        .filter(|schema| seen.insert(super::bare(schema.clone()).to_string()))
+        .collect()
 }

@@ -8,13 +8,7 @@ pub(crate) fn chat(schema: &Value, faults: &mut Vec<String>) {
     root_object(schema, &[], faults);
     nodes(schema, faults, &mut |place, node, faults| {
         if place.is_empty() {
-            // The tool has a description of its own; the server drops one at the root.
-            only(
-                place,
-                node,
-                &["type", "$defs", "items", "required", "properties", "description"],
-                faults,
-            );
+            only(place, node, &["type", "$defs", "items", "required", "properties"], faults);
         } else {
             only(
                 place,
