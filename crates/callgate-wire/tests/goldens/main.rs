@@ -2,11 +2,13 @@
 //! and what they come to. A reviewer reads here what changed on the wire.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
+mod cases;
 mod continuation;
 mod cuts;
 mod decode;
 mod encode;
 mod fallbacks;
+mod laws;
 mod requests;
 mod shown;
 mod witness;
