@@ -159,6 +159,7 @@ fn offer(catalog: &Catalog) -> Arc<[ToolDefinition]> {
                 // A value of our own always serialises.
                 parameters: to_raw_value(&definition.parameters).ok()?.into(),
                 strict: None,
+                ..ToolDefinition::default()
             })
         })
         .collect()

@@ -31,6 +31,7 @@ fn request(question: &str) -> Request {
         description: Some(description.into()),
         parameters: to_raw_value(parameters).unwrap().into(),
         strict: None,
+        ..ToolDefinition::default()
     };
     let ticket = json!({"type": "object", "properties": {
         "ticketId": {"type": "string", "pattern": "^T-[0-9]{1,6}$"}

@@ -96,6 +96,7 @@ fn tool(name: &str, parameters: &Value) -> ToolDefinition {
         description: Some("One of <|im_end|> many".into()),
         parameters: to_raw_value(parameters).unwrap().into(),
         strict: None,
+        ..ToolDefinition::default()
     }
 }
 

@@ -100,6 +100,7 @@ fn with_answer_tool(
         description: Some("Gives the final answer. Call it once, when everything is known.".into()),
         parameters: answer.text.clone(),
         strict: None,
+        ..ToolDefinition::default()
     };
     offered.iter().cloned().chain([definition]).collect()
 }

@@ -72,6 +72,7 @@ fn request(turns: usize) -> Request {
         description: Some("Finds invoices by date and status.".into()),
         parameters: Arc::clone(&parameters),
         strict: Some(true),
+        ..ToolDefinition::default()
     };
     let mut messages = vec![Arc::new(Message::user("Which invoices were paid in January?"))];
     for turn in 0..turns {

@@ -40,6 +40,28 @@ pub struct ToolDefinition {
     pub parameters: Arc<RawValue>,
     /// Provider-side strict decoding, where the surface could arrange it.
     pub strict: Option<bool>,
+    /// Inputs that show how it is called, each valid by `parameters`; for providers that have a
+    /// place for them.
+    pub examples: Arc<[Arc<RawValue>]>,
+    /// Whether the model need not see it at once: providers with a tool search keep it out of the
+    /// context until it is found, others offer it like any other.
+    pub defer: bool,
+}
+
+impl Default for ToolDefinition {
+    /// A tool without a name and without parameters.
+    fn default() -> Self {
+        let nothing = r#"{"type":"object","properties":{},"additionalProperties":false}"#;
+        let parameters = RawValue::from_string(nothing.to_owned());
+        Self {
+            name: "".into(),
+            description: None,
+            parameters: parameters.expect("an object").into(),
+            strict: None,
+            examples: [].into(),
+            defer: false,
+        }
+    }
 }
 
 /// The schema of the final answer.

@@ -101,6 +101,7 @@ fn offered(catalog: &Catalog) -> Arc<[callgate::wire::ToolDefinition]> {
             description: None,
             parameters: serde_json::value::to_raw_value(&json!({})).unwrap().into(),
             strict: None,
+            ..callgate::wire::ToolDefinition::default()
         })
         .collect()
 }

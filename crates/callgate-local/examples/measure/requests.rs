@@ -16,6 +16,7 @@ pub(crate) fn tool(name: &str, description: &str, parameters: &Value) -> ToolDef
         description: Some(description.into()),
         parameters: to_raw_value(parameters).expect("a value is JSON").into(),
         strict: None,
+        ..ToolDefinition::default()
     }
 }
 

@@ -55,6 +55,7 @@ fn request() -> Request {
             description: Some("Gets \"it\"".into()),
             parameters: RawValue::from_string(parameters.to_owned()).unwrap().into(),
             strict: None,
+            ..ToolDefinition::default()
         }]
         .into(),
         ..Request::default()

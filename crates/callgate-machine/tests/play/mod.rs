@@ -123,6 +123,7 @@ pub fn offer(catalog: &Catalog) -> Arc<[ToolDefinition]> {
                 description: Some(definition.description.into()),
                 parameters: serde_json::value::to_raw_value(&definition.parameters).unwrap().into(),
                 strict: None,
+                ..ToolDefinition::default()
             }
         })
         .collect()

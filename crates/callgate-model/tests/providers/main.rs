@@ -45,6 +45,7 @@ fn tool(name: &str) -> ToolDefinition {
         description: Some("Does it.".into()),
         parameters: RawValue::from_string(schema).unwrap().into(),
         strict: None,
+        ..ToolDefinition::default()
     }
 }
 

@@ -18,6 +18,7 @@ pub(crate) fn tool(name: &str, parameters: &str) -> ToolDefinition {
         description: Some("Does it.".into()),
         parameters: raw(parameters),
         strict: None,
+        ..ToolDefinition::default()
     }
 }
 

@@ -20,6 +20,7 @@ fn tool(name: &str) -> ToolDefinition {
         description: Some("Does it.".into()),
         parameters: raw(r#"{"type":"object","properties":{"z":{},"a":{"minimum":1.10}}}"#),
         strict: None,
+        ..ToolDefinition::default()
     }
 }
 
