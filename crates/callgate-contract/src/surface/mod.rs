@@ -6,9 +6,9 @@
 //! for every instance of the contract that the projection can say, forward and back is the same
 //! value. What it cannot say is a loss marked [`How::Narrowed`] or [`How::Merged`].
 //!
-//! A projection is made in three steps: [`pass`] rewrites the schema and leaves its instances
-//! alone, [`lens`] changes the form of instances where a provider needs another one, and the
-//! dialect spells the outcome. What each provider takes is a table in [`dialect`]. What is limited
+//! A projection is made in three steps: `pass` rewrites the schema and leaves its instances
+//! alone, `lens` changes the form of instances where a provider needs another one, and the
+//! dialect spells the outcome. What each provider takes is a table in `dialect`. What is limited
 //! over a whole request is the planner's: [`plan`](plan::plan).
 //!
 //! ```

@@ -5,8 +5,11 @@
 
 use callgate_contract::{
     Mode, Verdict,
-    schema::Schema,
-    surface::{How, Options, Projection, Source, Surface, Unsayable, project_with},
+    schema::{
+        Schema,
+        canonical::{Comparison, Relation, compare},
+    },
+    surface::{How, Options, Projection, Source, Surface, Unsayable, normalised, project_with},
 };
 use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestError, TestRng, TestRunner};
 use serde_json::Value;
@@ -225,6 +228,50 @@ laws! {
 fn maps_as_pairs_are_lenses_too() {
     for surface in [Surface::OpenAiStrict, Surface::AnthropicStrict, Surface::DeepSeekStrict] {
         law(surface, Options { maps_as_pairs: true, ..Options::default() });
+    }
+}
+
+/// Law 11 for projections: where the sets of values differ, a loss says so.
+pub(crate) fn told_in_full(contract: &Schema, projection: &Projection) -> Result<Relation, String> {
+    let Comparison { relation, only_first, only_second } =
+        compare(&projection.scope, &normalised(contract));
+    let lost = |hows: &[How]| projection.losses.iter().any(|loss| hows.contains(&loss.how));
+    let wider = matches!(relation, Relation::Wider | Relation::Both);
+    if wider && !lost(&[How::Dropped, How::Described, How::Widened]) {
+        return Err(format!("admits more without a word: {only_first:?}"));
+    }
+    let narrower = matches!(relation, Relation::Narrower | Relation::Both);
+    if narrower && !lost(&[How::Narrowed]) {
+        return Err(format!("admits less without a word: {only_second:?}"));
+    }
+    Ok(relation)
+}
+
+#[test]
+fn nothing_is_lost_in_silence() {
+    let mut runner = runner();
+    let undecided = std::cell::Cell::new((0, 0));
+    let outcome = runner.run(&schemas::input(), |input| {
+        let Ok(contract) = Schema::compile(input.clone()) else {
+            return Err(TestCaseError::reject("no schema"));
+        };
+        let tool = tool("the_tool", &input);
+        for surface in Surface::ALL {
+            let projection = project_with(&*tool, surface, Options::default());
+            let relation = told_in_full(&contract, &projection).map_err(|why| {
+                TestCaseError::fail(format!("{surface} {why}\n  scope {}", projection.scope))
+            })?;
+            let (unknown, all) = undecided.get();
+            undecided.set((unknown + usize::from(relation == Relation::Unknown), all + 1));
+        }
+        Ok(())
+    });
+    println!("undecided, of all: {:?}", undecided.get());
+    if let Err(error) = outcome {
+        match error {
+            TestError::Fail(why, input) => panic!("{why}\n  schema {input}"),
+            TestError::Abort(why) => panic!("{why}"),
+        }
     }
 }
 

@@ -7,7 +7,7 @@ use callgate_contract::{
 };
 
 use crate::{
-    law::{Tally, check},
+    law::{Tally, check, told_in_full},
     support::{real_tools, tool},
 };
 
@@ -24,6 +24,10 @@ fn real_tools_project_everywhere_and_come_back() {
                 let options = Options { maps_as_pairs, ..Options::default() };
                 match check(&contract, &*tool, surface, options, seed, &mut tally) {
                     Ok(projection) if !maps_as_pairs => {
+                        if let Err(why) = told_in_full(&contract, &projection) {
+                            failures
+                                .push(format!("{}/{} on {surface} {why}", real.server, real.name));
+                        }
                         fell_back += usize::from(projection.fell_back.is_some());
                         losses += projection.losses.len();
                     }

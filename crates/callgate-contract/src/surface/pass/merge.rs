@@ -5,17 +5,22 @@
 
 use serde_json::Value;
 
-use super::{AT, Cx, Node, is_annotation, is_nothing, nothing, place, types};
+use super::{AT, Cx, Node, is_annotation, is_any, is_nothing, nothing, place, types};
 use crate::surface::How;
 
 /// Keywords that only mean something together.
 const GROUPS: &[&[&str]] = &[&["if", "then", "else"], &["contains", "minContains", "maxContains"]];
 
 /// `a` and `b` at once; nothing if no value can be both.
-pub(in super::super) fn merge(mut a: Node, b: Node, cx: &mut Cx) -> Option<Node> {
+pub(in super::super) fn merge(mut a: Node, mut b: Node, cx: &mut Cx) -> Option<Node> {
     if is_nothing(&a) || is_nothing(&b) {
         return None;
     }
+    let (ours, theirs) = (a.clone(), b.clone());
+    members(&mut a, &theirs, cx);
+    members(&mut b, &ours, cx);
+    elements(&mut a, &theirs, cx);
+    elements(&mut b, &ours, cx);
     for group in GROUPS {
         if group.iter().any(|k| a.contains_key(*k)) && group.iter().any(|k| b.contains_key(*k)) {
             let same = group.iter().all(|k| a.get(*k) == b.get(*k));
@@ -147,6 +152,45 @@ pub(in super::super) fn merge(mut a: Node, b: Node, cx: &mut Cx) -> Option<Node>
         }
     }
     reconcile(a)
+}
+
+/// Holds the properties that only one side names to what the other side says of unnamed ones.
+fn members(side: &mut Node, other: &Node, cx: &mut Cx) {
+    let Some(more) = other.get("additionalProperties").filter(|more| !is_any(more)).cloned() else {
+        return;
+    };
+    if side.contains_key("patternProperties") || other.contains_key("patternProperties") {
+        // Which names a pattern takes is not for a merge to say.
+        cx.lose_value(other, "additionalProperties", How::Widened, Some(more));
+        return;
+    }
+    let named = other.get("properties").and_then(Value::as_object);
+    let Some(Value::Object(properties)) = side.get_mut("properties") else { return };
+    properties.retain(|name, schema| {
+        if named.is_some_and(|named| named.contains_key(name)) {
+            return true;
+        }
+        if more == Value::Bool(false) {
+            return false;
+        }
+        *schema = both(schema.take(), more.clone(), cx);
+        true
+    });
+}
+
+/// Holds the elements of a tuple to what the other side says of its own rest.
+fn elements(side: &mut Node, other: &Node, cx: &mut Cx) {
+    let Some(rest) = other.get("items").filter(|rest| !is_any(rest)).cloned() else { return };
+    let first = other.get("prefixItems").and_then(Value::as_array).map_or(0, Vec::len);
+    let Some(Value::Array(prefix)) = side.get_mut("prefixItems") else { return };
+    for schema in prefix.iter_mut().skip(first) {
+        *schema = match &rest {
+            Value::Bool(_) => {
+                nothing(schema.as_object().map(place).unwrap_or_default().as_str()).into()
+            }
+            rest => both(schema.take(), rest.clone(), cx),
+        };
+    }
 }
 
 /// Drops the values that other keywords of the node exclude.
