@@ -23,6 +23,8 @@ pub(crate) struct Can {
     pub(crate) subset_required: bool,
     /// At most one call.
     pub(crate) one_call: bool,
+    /// Tools that a search brings in; all are offered at once otherwise.
+    pub(crate) defer: bool,
     /// The most tools.
     pub(crate) max_tools: usize,
 }
@@ -38,6 +40,8 @@ pub(crate) struct Offer<'a> {
     pub(crate) one_call: bool,
     /// What the model is told where it cannot be forced.
     pub(crate) told: Option<String>,
+    /// The tools that wait to be found, among those on offer.
+    deferred: Vec<bool>,
 }
 
 /// A choice that the API has a word for.
@@ -63,6 +67,7 @@ impl<'a> Offer<'a> {
             choice: Choice::Auto,
             one_call: false,
             told: None,
+            deferred: Vec::new(),
         };
         for tool in request.tools.iter() {
             if offer.tools.iter().any(|known| known.name == tool.name) {
@@ -86,8 +91,24 @@ impl<'a> Offer<'a> {
                 notes.push(Note::OneCallNotForced);
             }
         }
+        // A tool that must or may be called by its name has to be there.
+        let waits = |tool: &ToolDefinition| tool.defer && !is_named(&request.tool_choice, tool);
+        if !can.defer && offer.tools.iter().any(|tool| tool.defer) {
+            notes.push(Note::FieldLeftOut { field: "defer".into() });
+        }
+        offer.deferred = offer.tools.iter().map(|tool| can.defer && waits(tool)).collect();
         offer.name(names, notes);
         offer
+    }
+
+    /// Whether any tool waits to be found, so that the search must be offered.
+    pub(crate) fn searches(&self) -> bool {
+        self.deferred.contains(&true)
+    }
+
+    /// For each tool, whether it waits to be found.
+    pub(crate) fn deferred(&self) -> impl Iterator<Item = bool> + '_ {
+        self.deferred.iter().copied()
     }
 
     /// From names in the request to names on the wire.
@@ -182,11 +203,7 @@ impl<'a> Offer<'a> {
         let Some(over) = self.tools.len().checked_sub(limit).filter(|over| *over > 0) else {
             return;
         };
-        let is_named = |tool: &ToolDefinition| match choice {
-            ToolChoice::One(name) => *name == tool.name,
-            ToolChoice::Subset { names, .. } => names.contains(&tool.name),
-            _ => false,
-        };
+        let is_named = |tool: &ToolDefinition| is_named(choice, tool);
         let spare = self.tools.iter().rposition(|tool| !is_named(tool)).map_or(0, |at| at + 1);
         let mut names = Vec::new();
         let mut at = spare;
@@ -204,6 +221,14 @@ impl<'a> Offer<'a> {
             allowed.retain(|name| !names.iter().any(|gone| **gone == **name));
         }
         notes.push(Note::ToolsLeftOut { limit, names });
+    }
+}
+
+fn is_named(choice: &ToolChoice, tool: &ToolDefinition) -> bool {
+    match choice {
+        ToolChoice::One(name) => *name == tool.name,
+        ToolChoice::Subset { names, .. } => names.contains(&tool.name),
+        _ => false,
     }
 }
 

@@ -1,5 +1,7 @@
 //! A request's bytes.
 
+use std::sync::Arc;
+
 use serde::Serialize;
 use serde_json::value::RawValue;
 
@@ -49,15 +51,35 @@ enum ThinkingField {
 
 #[derive(Serialize)]
 struct Tool<'a> {
+    /// Of Anthropic's own tools only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    r#type: Option<&'static str>,
     name: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     description: Option<&'a str>,
-    input_schema: &'a RawValue,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    input_schema: Option<&'a RawValue>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    input_examples: &'a [Arc<RawValue>],
     #[serde(skip_serializing_if = "Option::is_none")]
     strict: Option<bool>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    defer_loading: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     cache_control: Option<Mark>,
 }
+
+/// Anthropic's search over the tools that wait, by keywords.
+const SEARCH: Tool<'_> = Tool {
+    r#type: Some("tool_search_tool_bm25_20251119"),
+    name: "tool_search_tool_bm25",
+    description: None,
+    input_schema: None,
+    input_examples: &[],
+    strict: None,
+    defer_loading: false,
+    cache_control: None,
+};
 
 #[derive(Serialize)]
 struct ToolChoice<'a> {
@@ -170,6 +192,7 @@ fn can(codec: Anthropic, request: &Request) -> Can {
         subset: false,
         subset_required: false,
         one_call: true,
+        defer: model::searches_tools(&request.model),
         max_tools: usize::MAX,
     }
 }
@@ -199,15 +222,22 @@ fn thinking(
 }
 
 fn tools<'a>(offer: &'a Offer<'a>, mark: bool) -> Vec<Tool<'a>> {
-    let tool = |(name, tool): (&'a str, &'a ToolDefinition)| Tool {
+    let tool = |((name, tool), defer_loading): ((&'a str, &'a ToolDefinition), bool)| Tool {
+        r#type: None,
         name,
         description: tool.description.as_deref(),
-        input_schema: &tool.parameters,
+        input_schema: Some(&tool.parameters),
+        input_examples: &tool.examples,
         strict: tool.strict.filter(|strict| *strict),
+        defer_loading,
         cache_control: None,
     };
-    let mut tools: Vec<_> = offer.tools().map(tool).collect();
-    if let Some(last) = tools.last_mut().filter(|_| mark) {
+    let search = offer.searches().then_some(SEARCH);
+    let own = offer.tools().zip(offer.deferred()).map(tool);
+    let mut tools: Vec<_> = search.into_iter().chain(own).collect();
+    // A tool that waits is no part of the prefix, and refuses the mark.
+    let last = tools.iter_mut().rfind(|tool| !tool.defer_loading);
+    if let Some(last) = last.filter(|_| mark) {
         last.cache_control = Some(MARK);
     }
     tools

@@ -32,6 +32,13 @@ pub(super) fn refuses_temperature(model: &str) -> bool {
     version >= (5, 0) || (family == "opus" && version >= (4, 7))
 }
 
+/// Models that can search tools: from 4.5 on.
+pub(super) fn searches_tools(model: &str) -> bool {
+    let (family, version) = version(model);
+    // An unknown name has no version at all.
+    version >= (4, 5) || (version == (0, 0) && !family.is_empty())
+}
+
 /// Family and version of a name such as `claude-opus-4-7` or `claude-sonnet-5.5-20260901`.
 fn version(model: &str) -> (&str, (u32, u32)) {
     let start = model.find("claude-").map_or(model, |at| &model[at + "claude-".len()..]);
@@ -46,6 +53,19 @@ fn version(model: &str) -> (&str, (u32, u32)) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_search_is_for_recent_models() {
+        for (model, expected) in [
+            ("claude-3-5-haiku-20241022", false),
+            ("claude-opus-4-1-20250805", false),
+            ("claude-sonnet-4-5", true),
+            ("claude-opus-5.5", true),
+            ("something-else", true),
+        ] {
+            assert_eq!(searches_tools(model), expected, "{model}");
+        }
+    }
 
     #[test]
     fn by_name() {

@@ -96,6 +96,7 @@ pub(super) fn body(request: &Request, notes: &mut Vec<Note>) -> Vec<u8> {
         subset: validates,
         subset_required: true,
         one_call: false,
+        defer: false,
         max_tools: 512,
     };
     let offer = Offer::new(request, can, &mut names, notes);

@@ -63,6 +63,7 @@ const CAN: Can = Can {
     subset: false,
     subset_required: false,
     one_call: false,
+    defer: false,
     max_tools: usize::MAX,
 };
 

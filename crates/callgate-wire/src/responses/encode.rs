@@ -46,13 +46,19 @@ struct Body<'a> {
 /// `strict` is always sent: left out, the server tries it by itself, and optional arguments come
 /// back as nulls.
 #[derive(Serialize)]
-struct Tool<'a> {
-    r#type: &'static str,
-    name: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    description: Option<&'a str>,
-    parameters: &'a RawValue,
-    strict: bool,
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Tool<'a> {
+    Function {
+        name: &'a str,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        description: Option<&'a str>,
+        parameters: &'a RawValue,
+        strict: bool,
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        defer_loading: bool,
+    },
+    /// OpenAI's search over the functions that wait.
+    ToolSearch,
 }
 
 #[derive(Serialize)]
@@ -81,19 +87,22 @@ enum Format<'a> {
 }
 
 /// Everything of the table has a word here.
-const CAN: Can = Can {
-    some: Ok(()),
-    one: true,
-    none: true,
-    subset: true,
-    subset_required: true,
-    one_call: true,
-    max_tools: 128,
-};
+fn can(model: &str) -> Can {
+    Can {
+        some: Ok(()),
+        one: true,
+        none: true,
+        subset: true,
+        subset_required: true,
+        one_call: true,
+        defer: model::searches_tools(model),
+        max_tools: 128,
+    }
+}
 
 pub(super) fn body(request: &Request, stream: bool, notes: &mut Vec<Note>) -> Vec<u8> {
     let mut names = Names::new(NameRule::Word, request.tools.iter().map(|tool| &*tool.name));
-    let offer = Offer::new(request, CAN, &mut names, notes);
+    let offer = Offer::new(request, can(&request.model), &mut names, notes);
     let rules = Rules { codec: CODEC, ids: IdRule::Word(64), merge: false };
     let turns = history::turns(request, rules, &mut names, notes);
     history::note_reasoning(&turns, notes);
@@ -101,18 +110,20 @@ pub(super) fn body(request: &Request, stream: bool, notes: &mut Vec<Note>) -> Ve
     if reasons && request.temperature.is_some() {
         notes.push(Note::FieldLeftOut { field: "temperature".into() });
     }
-    let tools = offer.tools().map(|(name, definition)| Tool {
-        r#type: "function",
+    let functions = offer.tools().zip(offer.deferred());
+    let functions = functions.map(|((name, definition), defer_loading)| Tool::Function {
         name,
         description: definition.description.as_deref(),
         parameters: &definition.parameters,
         strict: definition.strict.unwrap_or(false),
+        defer_loading,
     });
+    let search = offer.searches().then_some(Tool::ToolSearch);
     let body = Body {
         model: &request.model,
         instructions: request.instructions.as_deref(),
         input: input::items(&turns),
-        tools: tools.collect(),
+        tools: functions.chain(search).collect(),
         tool_choice: tool_choice(&offer.choice),
         parallel_tool_calls: offer.one_call.then_some(false),
         text: request.answer.as_ref().map(|answer| Text {

@@ -7,9 +7,33 @@ pub(super) fn reasons(model: &str) -> bool {
     !starts(&["gpt-3", "gpt-4", "chatgpt-4", "ft:gpt-3", "ft:gpt-4"]) && !model.contains("-chat")
 }
 
+/// Models that can search tools: GPT from 5.4 on, but for the smallest.
+pub(super) fn searches_tools(model: &str) -> bool {
+    let number = model.strip_prefix("gpt-").and_then(|rest| rest.split('-').next());
+    let version = number.and_then(|number| {
+        let (major, minor) = number.split_once('.').unwrap_or((number, "0"));
+        Some((major.parse::<u32>().ok()?, minor.parse::<u32>().ok()?))
+    });
+    version.is_some_and(|version| version >= (5, 4)) && !model.contains("-nano")
+}
+
 #[cfg(test)]
 mod tests {
-    use super::reasons;
+    use super::{reasons, searches_tools};
+
+    #[test]
+    fn the_search_is_for_recent_models() {
+        for (model, expected) in [
+            ("gpt-5.4", true),
+            ("gpt-5.4-nano", false),
+            ("gpt-6-sol", true),
+            ("gpt-5", false),
+            ("gpt-4o", false),
+            ("o4-mini", false),
+        ] {
+            assert_eq!(searches_tools(model), expected, "{model}");
+        }
+    }
 
     #[test]
     fn by_name() {

@@ -195,6 +195,21 @@ pub(crate) fn all() -> Vec<(&'static str, Request)> {
             },
         ),
         (
+            "examples_and_tools_that_wait",
+            Request {
+                tools: tools()
+                    .iter()
+                    .map(|tool| ToolDefinition {
+                        examples: [raw(r#"{"id":1234567890123456789}"#)].into(),
+                        defer: true,
+                        ..tool.clone()
+                    })
+                    .chain(simple(&["here"]).iter().cloned())
+                    .collect(),
+                ..asking(vec![user("Go")])
+            },
+        ),
+        (
             "names_of_two_servers",
             Request {
                 tools: simple(&["staging.deploy", "prod.deploy", "now", "now"]),

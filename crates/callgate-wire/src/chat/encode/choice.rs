@@ -21,6 +21,7 @@ impl Profile {
             subset,
             subset_required: subset,
             one_call: self.parallel != ParallelField::Never,
+            defer: false,
             max_tools: self.max_tools,
         }
     }
