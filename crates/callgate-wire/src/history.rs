@@ -68,6 +68,8 @@ pub(crate) struct Call<'a> {
     pub(crate) name: Cow<'a, str>,
     /// As it stands in the transcript, JSON or not.
     pub(crate) arguments: &'a str,
+    /// The same as an object's text; nothing where it is none, or none that every parser takes.
+    pub(crate) object: Option<&'a RawValue>,
     /// This API's own state, JSON.
     pub(crate) own: Option<&'a str>,
 }
@@ -81,20 +83,10 @@ pub(crate) struct Answer<'a> {
 }
 
 impl<'a> Call<'a> {
-    /// The arguments as an object's text; nothing where they are none, or none that every parser
-    /// takes.
-    pub(crate) fn object(&self) -> Option<&'a RawValue> {
-        match self.arguments.trim() {
-            "" => raw::object("{}"),
-            text if raw::has_lone_surrogate(text) => None,
-            text => raw::object(text),
-        }
-    }
-
     /// The arguments for an API that takes them as text: those that are no object fail whole
     /// requests with servers that parse them.
     pub(crate) fn text(&self) -> &'a str {
-        match self.object() {
+        match self.object {
             Some(_) if !self.arguments.trim().is_empty() => self.arguments,
             _ => "{}",
         }
@@ -256,8 +248,13 @@ impl<'a> Reader<'a, '_> {
         }
         let name = self.names.wire(&call.name);
         let own = call.opaque.as_ref().and_then(|opaque| self.own(opaque));
-        let call = Call { id, name, arguments: &call.arguments, own };
-        if call.object().is_none() {
+        let object = match call.arguments.trim() {
+            "" => raw::object("{}"),
+            text if raw::has_lone_surrogate(text) => None,
+            text => raw::object(text),
+        };
+        let call = Call { id, name, arguments: &call.arguments, object, own };
+        if object.is_none() {
             self.notes.push(Note::ArgumentsReplaced { call_id: given_id.into() });
         }
         let answer = Answer { id: call.id.clone(), name: call.name.clone(), result: None };

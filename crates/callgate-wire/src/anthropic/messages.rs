@@ -176,7 +176,7 @@ impl<'a> Messages<'a> {
 }
 
 fn tool_use<'a>(call: &'a Call<'a>) -> Block<'a> {
-    let input = match call.object() {
+    let input = match call.object {
         Some(object) => Input::Object(object),
         None => Input::Invalid { text: call.arguments },
     };

@@ -177,7 +177,7 @@ fn sign<'a>(parts: &mut Vec<Piece<'a>>, signature: &'a RawValue) {
 
 fn function_call<'a>(call: &'a Call<'a>, kept: Option<Kept<'a>>, demanded: bool) -> Piece<'a> {
     let empty = || serde_json::from_str("{}").expect("an object");
-    let args = call.object().unwrap_or_else(empty);
+    let args = call.object.unwrap_or_else(empty);
     let stand_in = || serde_json::from_str(NO_SIGNATURE).ok().filter(|_| demanded);
     let (id, thought_signature) = match kept {
         // As it came, even unsigned: siblings of a signed call are.

@@ -115,6 +115,6 @@ fn assistant<'a>(turn: &'a Turn<'a>) -> Message<'a> {
 
 fn tool_call<'a>(call: &'a Call<'a>) -> ToolCall<'a> {
     let empty = || serde_json::from_str("{}").expect("an object");
-    let arguments = call.object().unwrap_or_else(empty);
+    let arguments = call.object.unwrap_or_else(empty);
     ToolCall { id: &call.id, function: Function { name: &call.name, arguments } }
 }
