@@ -39,6 +39,7 @@ mod size;
 use std::{borrow::Cow, sync::Arc};
 
 use serde_json::Value;
+use thiserror::Error;
 
 use crate::{
     Adjustment, Mode, Tool, Verdict,
@@ -467,19 +468,22 @@ pub struct Forwarded {
 }
 
 /// Why an instance of the contract has no word in a projection.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum Unsayable {
     /// The projection is narrower here ([`How::Narrowed`]).
+    #[error("the projection does not take what is at \"{path}\"")]
     Outside {
         /// JSON Pointer into the instance.
         path: String,
     },
     /// It would come back as another instance.
+    #[error("what is at \"{path}\" would come back as something else")]
     Ambiguous {
         /// JSON Pointer into the instance.
         path: String,
     },
     /// It is no JSON text.
+    #[error("it is no JSON")]
     Malformed,
 }
 
