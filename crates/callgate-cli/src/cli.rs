@@ -47,6 +47,8 @@ pub(crate) enum Verb {
     Check(Check),
     /// Print the JSON Schema of a file or of what is written to the journal
     Schema(Schema),
+    /// Print a tool's definition as a provider takes it, and what is lost on the way
+    Export(Export),
     /// Bring, list and remove models that run in this process
     Model(Models),
     /// Print a completion script for a shell
@@ -65,7 +67,7 @@ impl Verb {
             },
             Self::Check(check) => check.json,
             Self::Model(models) => matches!(models.what, ModelVerb::List { json: true }),
-            Self::Init(_) | Self::Schema(_) | Self::Completion(_) => false,
+            Self::Init(_) | Self::Schema(_) | Self::Export(_) | Self::Completion(_) => false,
         }
     }
 }
@@ -271,6 +273,38 @@ pub(crate) enum SchemaOf {
     Event,
     /// What answers a call
     Envelope,
+}
+
+/// `callgate export`.
+#[derive(Debug, Args)]
+pub(crate) struct Export {
+    /// The tool, by its name in the catalog
+    pub(crate) name: String,
+    /// Whose definition
+    #[arg(long, value_enum, value_name = "PROVIDER")]
+    pub(crate) to: ExportTo,
+    /// For the provider to hold the schema while it decodes, where it can
+    #[arg(long)]
+    pub(crate) strict: bool,
+    #[command(flatten)]
+    pub(crate) dir: InDir,
+}
+
+/// Whose definition.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ExportTo {
+    /// Chat Completions
+    Openai,
+    /// Responses
+    OpenaiResponses,
+    /// Messages
+    Anthropic,
+    /// generateContent
+    Gemini,
+    /// Native chat
+    Ollama,
+    /// tools/list
+    Mcp,
 }
 
 /// `callgate model`.

@@ -117,6 +117,10 @@ impl Failure {
                 refused("tool_choice", format!("the model called no tool where it had to: {text}"))
                     .hint("toolChoice and the loop's hops in agent.json say that a call is due.")
             }
+            Some(StoppedBy::TooManyTools) => {
+                Self::new(Exit::Configuration, "too_many_tools", fault)
+                    .hint("Offer fewer: narrow \"tools\" in agent.json.")
+            }
             Some(StoppedBy::ProviderError) => match &finish.provider {
                 Some(error) => Self::provider(error),
                 None => Self::new(Exit::Provider, "provider_error", fault),

@@ -257,6 +257,27 @@ impl Fault {
         fault
     }
 
+    /// A business rule could not be checked: the tool it asks gave no answer.
+    pub(crate) fn rule_unchecked(id: &str, tool: &str) -> Self {
+        let mut fault = Self::new(
+            ErrorKind::RuleViolation,
+            format!("The rule {id} could not be checked: {tool:?} gave no answer. {NOT_EXECUTED}"),
+        )
+        .hint("Try again later, or tell the user that it cannot be checked at the moment.");
+        fault.rule = Some(id.to_owned());
+        fault
+    }
+
+    /// More tools than the provider takes: nothing was sent.
+    pub fn too_many_tools(count: usize, limit: usize) -> Self {
+        Self::new(
+            ErrorKind::TooManyTools,
+            format!("{count} tools are offered and the provider takes {limit}. Nothing was sent."),
+        )
+        .hint("Offer fewer: narrow \"tools\" in agent.json, or split the agent.")
+        .final_()
+    }
+
     /// No such tool on offer.
     pub fn unknown_tool(name: &str, available: Vec<String>, suggestion: Option<String>) -> Self {
         let listed = match available.len() {

@@ -165,6 +165,11 @@ pub(crate) fn rule_fault(rule: &Rule) -> Fault {
 }
 
 impl Rule {
+    /// The refusal when the tool that it asks gave no answer.
+    pub fn unchecked(&self, tool: &str) -> Fault {
+        Fault::rule_unchecked(&self.id, tool)
+    }
+
     /// The refusal when it does not hold.
     pub fn fault(&self) -> Fault {
         rule_fault(self)

@@ -8,15 +8,14 @@ use std::{
     },
 };
 
-use callgate_contract::{Catalog, surface};
+use callgate_contract::{Catalog, schema::Schema, surface::Family};
 use callgate_machine::{
-    Agent, Run,
+    Agent, Mount, Run,
     event::{AnswerSchema, RunStarted},
 };
 use callgate_model::Model;
 use callgate_tool::Backend;
-use callgate_wire::ToolDefinition;
-use serde_json::{Value, value::to_raw_value};
+use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
@@ -35,7 +34,7 @@ pub struct Engine {
     agent: Arc<Agent>,
     answer: Option<AnswerSchema>,
     catalog: Arc<Catalog>,
-    offered: Arc<[ToolDefinition]>,
+    mount: Mount,
     fingerprints: BTreeMap<Arc<str>, String>,
     clock: Clock,
 }
@@ -43,7 +42,7 @@ pub struct Engine {
 impl Engine {
     /// An engine for an agent whose tools are those of a catalog.
     pub fn new(agent: Agent, model: Arc<dyn Model>, catalog: Catalog) -> Self {
-        let offered = offer(&catalog);
+        let mount = mounted(&agent, &*model, &catalog, None);
         let fingerprints =
             catalog.tools().map(|tool| (tool.name.clone(), tool.fingerprint())).collect();
         Self {
@@ -55,7 +54,7 @@ impl Engine {
             agent: Arc::new(agent),
             answer: None,
             catalog: Arc::new(catalog),
-            offered,
+            mount,
             fingerprints,
             clock: Clock::default(),
         }
@@ -85,6 +84,8 @@ impl Engine {
     /// Structured Output: the final answer's schema.
     #[must_use]
     pub fn answer(mut self, answer: Option<AnswerSchema>) -> Self {
+        let schema = answer.as_ref().and_then(|a| Schema::compile(a.schema.clone()).ok());
+        self.mount = mounted(&self.agent, &*self.model, &self.catalog, schema.as_ref());
         self.answer = answer;
         self
     }
@@ -106,9 +107,9 @@ impl Engine {
         &self.catalog
     }
 
-    /// The definitions on offer.
-    pub fn offered(&self) -> &Arc<[ToolDefinition]> {
-        &self.offered
+    /// What the model is offered.
+    pub fn mount(&self) -> &Mount {
+        &self.mount
     }
 
     pub(crate) fn now(&self) -> u64 {
@@ -121,7 +122,7 @@ impl Engine {
         observer: Option<Observer>,
         cancel: CancellationToken,
     ) -> Session {
-        let run = Run::new(self.new_id(), self.catalog.clone(), self.offered.clone());
+        let run = Run::new(self.new_id(), self.catalog.clone(), self.mount.clone());
         Session::new(self.clone(), run, observer, cancel)
     }
 
@@ -145,22 +146,19 @@ impl Engine {
     }
 }
 
-/// The definitions that the surface makes of a catalog; blocked tools are not even offered.
-fn offer(catalog: &Catalog) -> Arc<[ToolDefinition]> {
-    catalog
-        .tools()
-        .filter(|tool| !tool.tier.never_runs())
-        .filter_map(|tool| {
-            let definition = surface::chat_loose(tool);
-            Some(ToolDefinition {
-                name: definition.name.into(),
-                description: Some(definition.description.into())
-                    .filter(|d: &Arc<str>| !d.is_empty()),
-                // A value of our own always serialises.
-                parameters: to_raw_value(&definition.parameters).ok()?.into(),
-                strict: None,
-                ..ToolDefinition::default()
-            })
-        })
-        .collect()
+fn mounted(agent: &Agent, model: &dyn Model, catalog: &Catalog, answer: Option<&Schema>) -> Mount {
+    Mount::of(catalog, family_of(model.id()), agent.strict, answer)
+}
+
+/// Whose dialect a model's tools are told in, by the provider in its id.
+fn family_of(model: &str) -> Family {
+    match model.split([':', '/']).next().unwrap_or_default() {
+        "openai" | "openai-responses" | "openai-chat" => Family::OpenAi,
+        "anthropic" => Family::Anthropic,
+        "gemini" => Family::Gemini,
+        "deepseek" => Family::DeepSeek,
+        "mistral" => Family::Mistral,
+        "ollama" => Family::Ollama,
+        _ => Family::Compatible,
+    }
 }

@@ -56,6 +56,10 @@ pub struct Agent {
     /// How much the gates mend by themselves: `strict` or `lenient` (default).
     #[serde(default)]
     pub mode: Mode,
+    /// Whether the provider is asked to hold the schemas while it decodes, where it can. What it
+    /// cannot hold is listed by `callgate export`, and the gate holds it either way.
+    #[serde(default)]
+    pub strict: bool,
     /// Approvals.
     #[serde(default)]
     pub approvals: Approvals,
@@ -90,6 +94,7 @@ impl Default for Agent {
             budget: Budget::default(),
             answer: None,
             mode: Mode::default(),
+            strict: false,
             approvals: Approvals::default(),
             prices: BTreeMap::new(),
             max_output_tokens: None,

@@ -1,8 +1,8 @@
 //! The final answer: free text, or Structured Output by its own schema.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::sync::Arc;
 
-use callgate_contract::{Fault, Verdict, envelope::nudges, gate};
+use callgate_contract::{Fault, Verdict, envelope::nudges};
 use callgate_wire::{Message, Reply, Stop, ToolChoice};
 
 use crate::{
@@ -100,7 +100,7 @@ fn judge(
     schema: &callgate_contract::schema::Schema,
     text: &str,
 ) -> Result<Arc<str>, Box<Fault>> {
-    match gate::judge_value(schema, &BTreeMap::new(), run.mode(), text) {
+    match run.mount.admit_answer(schema, text, run.mode()) {
         Verdict::Admitted { arguments, .. } => Ok(arguments.shared()),
         Verdict::Refused(fault) => Err(fault),
     }
@@ -111,7 +111,7 @@ fn must_call(run: &Run) -> bool {
     let is_opening = run.is_opening();
     let spec = &run.agent().r#loop;
     let emits = if is_opening { spec.opening() } else { spec.later() };
-    if run.offered.is_empty() {
+    if run.mount.tools().is_empty() {
         return false;
     }
     if emits.calls && !emits.text {

@@ -41,7 +41,7 @@ fn offer(run: &Run, why: Why) -> (Arc<[ToolDefinition]>, ToolChoice) {
     if why == Why::WrapUp || !emits.calls {
         // The tools stay listed for the model to make sense of the transcript; none may be called.
         let has_calls = run.messages.iter().any(|m| matches!(**m, Message::Tool(_)));
-        let listed = if has_calls { run.offered.clone() } else { nothing };
+        let listed = if has_calls { run.mount.tools().clone() } else { nothing };
         return (listed, ToolChoice::None);
     }
     let choice = if emits.text {
@@ -50,7 +50,7 @@ fn offer(run: &Run, why: Why) -> (Arc<[ToolDefinition]>, ToolChoice) {
     } else {
         ToolChoice::Some
     };
-    (run.offered.clone(), choice)
+    (run.mount.tools().clone(), choice)
 }
 
 /// The effect of a recorded request.
@@ -59,15 +59,15 @@ pub(crate) fn effect(run: &Run, event: &Event) -> Effect {
         return Effect::End;
     };
     let agent = run.agent().clone();
-    let offered = if tools.len() == run.offered.len() {
-        run.offered.clone()
+    let offered = if tools.len() == run.mount.tools().len() {
+        run.mount.tools().clone()
     } else {
-        run.offered.iter().filter(|t| tools.contains(&t.name)).cloned().collect()
+        run.mount.tools().iter().filter(|t| tools.contains(&t.name)).cloned().collect()
     };
     let answer = run.answer.as_ref().filter(|a| a.spec.tool.is_none()).map(|a| AnswerFormat {
         name: "answer".into(),
-        schema: a.text.clone(),
-        strict: false,
+        schema: run.mount.answer().map_or_else(|| a.text.clone(), |(schema, _)| schema.clone()),
+        strict: run.mount.answer().is_some_and(|(_, strict)| strict),
     });
     let offered = match &run.answer {
         Some(answer) => with_answer_tool(offered, answer),

@@ -74,6 +74,8 @@ pub enum StoppedBy {
     MoneyBudget,
     /// Time.
     TimeBudget,
+    /// More tools than the provider takes; nothing was sent.
+    TooManyTools,
     /// The provider failed.
     ProviderError,
     /// The model declined.

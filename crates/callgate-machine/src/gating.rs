@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use callgate_contract::{
-    Adjustment, Admitted, Fault, Mode, Output, RuleVerdict, Tool, Verdict,
+    Adjustment, Admitted, ErrorKind, Executed, Failure, Fault, Mode, Output, RuleVerdict, Tool,
+    Verdict,
     document::{Document, canonical},
     tier::Tier,
     tool::hash,
@@ -14,7 +15,7 @@ use crate::{
     answer,
     effect::{self, Effect},
     event::{CallGated, Event, GateVerdict, LookupStarted},
-    run::{CallState, Run},
+    run::{CallState, Found, Run},
 };
 
 /// An id that no other call of the run has: the provider's where that is so.
@@ -134,7 +135,7 @@ fn judge(run: &Run, index: usize, edited: bool) -> Event {
     let verdict = if edited {
         callgate_contract::gate::judge(&tool.input, &tool.aliases, Mode::Strict, &call.raw)
     } else {
-        tool.admit(&call.raw, run.mode())
+        run.mount.admit(tool, &call.raw, run.mode())
     };
     match verdict {
         Verdict::Refused(fault) => {
@@ -150,7 +151,7 @@ fn judge(run: &Run, index: usize, edited: bool) -> Event {
 
 /// The tools that a refusal names are those on offer, not those in the catalog.
 fn on_offer(run: &Run, mut fault: Box<Fault>) -> Box<Fault> {
-    let offered: Vec<&str> = run.offered.iter().map(|t| &*t.name).collect();
+    let offered: Vec<&str> = run.mount.tools().iter().map(|t| &*t.name).collect();
     if fault.available.iter().any(|name| !offered.contains(&name.as_str())) {
         let suggestion = fault.suggestion.take().filter(|s| offered.contains(&s.as_str()));
         let available = offered.into_iter().map(str::to_owned).collect();
@@ -176,10 +177,15 @@ fn rules_and_tier(
             RuleVerdict::Broken(fault) => return GateVerdict::Refused { fault },
             RuleVerdict::Hold => break,
             RuleVerdict::Ask { index: rule_index, rule, lookup, arguments: question } => {
-                match run.found.get(&lookup_key(&lookup.tool, &question)) {
-                    Some(true) => from = rule_index + 1,
-                    Some(false) => {
+                let key = lookup_key(&lookup.tool, &question);
+                match run.found.get(&key) {
+                    Some(Found::Yes) => from = rule_index + 1,
+                    Some(Found::No) => {
                         return GateVerdict::Refused { fault: Box::new(rule.fault()) };
+                    }
+                    Some(Found::Unanswered) => {
+                        let fault = Box::new(rule.unchecked(&lookup.tool));
+                        return GateVerdict::Refused { fault };
                     }
                     None => {
                         let id = format!("{}.{}", run.calls[index].id, rule.id);
@@ -214,12 +220,24 @@ pub(crate) fn lookup_key(tool: &str, arguments: &str) -> String {
     format!("{tool} {key}")
 }
 
-/// Whether a read-only tool's output counts as a find: anything but nothing, `null` and `[]`.
-pub(crate) fn found_something(output: &Output) -> bool {
-    match &output.structured {
-        Some(text) => !matches!(text.trim(), "null" | "[]" | "{}" | "\"\""),
-        None => !output.content.is_empty(),
-    }
+/// What a read-only tool's outcome says to a rule: anything but nothing, `null` and `[]` is a
+/// find, an error of the tool's own is none, and everything else leaves the question open.
+pub(crate) fn found(outcome: &Result<Output, Failure>) -> Found {
+    let there = match outcome {
+        Ok(output) => match &output.structured {
+            Some(text) => !matches!(text.trim(), "null" | "[]" | "{}" | "\"\""),
+            None => !output.content.is_empty(),
+        },
+        // A server that is down for now (503) has not said that there is no such thing (404).
+        Err(failure)
+            if failure.kind == ErrorKind::ToolError
+                && !(failure.retryable && failure.executed == Executed::No) =>
+        {
+            false
+        }
+        Err(_) => return Found::Unanswered,
+    };
+    if there { Found::Yes } else { Found::No }
 }
 
 /// Starts the question of the rule that a call waits for.

@@ -191,6 +191,13 @@ pub(crate) fn finish(run: &Run, stop: StoppedBy) -> Event {
     Event::RunFinished(Box::new(end))
 }
 
+/// The end before anything was sent: the provider does not take so many tools.
+pub(crate) fn too_many_tools(run: &Run, count: usize, limit: usize) -> Event {
+    let mut end = ending(run, Status::Failed, Some(StoppedBy::TooManyTools));
+    end.fault = Some(Box::new(Fault::too_many_tools(count, limit)));
+    Event::RunFinished(Box::new(end))
+}
+
 /// A finish with the run's figures.
 pub(crate) fn ending(run: &Run, status: Status, stopped_by: Option<StoppedBy>) -> Finish {
     let priced = run.start.as_ref().is_some_and(|s| s.agent.prices.contains_key(&*s.model));

@@ -3,9 +3,8 @@
 use std::{collections::VecDeque, sync::Arc};
 
 use callgate_contract::Catalog;
-use callgate_wire::ToolDefinition;
 
-use crate::{Effect, Event, Record, Run, step};
+use crate::{Effect, Event, Mount, Record, Run, step};
 
 /// Where a journal and its derivation part.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -36,11 +35,11 @@ pub enum Difference {
 /// The first difference.
 pub fn replay(
     catalog: Arc<Catalog>,
-    offered: Arc<[ToolDefinition]>,
+    mount: impl Into<Mount>,
     records: &[Record],
 ) -> Result<Run, Difference> {
     let id = records.first().map_or_else(|| Arc::from(""), |r| r.run.clone());
-    let mut run = Run::new(id, catalog, offered);
+    let mut run = Run::new(id, catalog, mount);
     let mut due: VecDeque<Event> = VecDeque::new();
     for (expected, record) in (0u64..).zip(records) {
         if record.seq != expected {

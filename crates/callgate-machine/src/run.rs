@@ -6,11 +6,12 @@ use std::{
 };
 
 use callgate_contract::{Admitted, Catalog, Facts, Fault, schema::Schema};
-use callgate_wire::{AssistantPart, Message, Part, ToolDefinition, ToolResult, Usage};
+use callgate_wire::{AssistantPart, Message, Part, ToolResult, Usage};
 use serde_json::json;
 use serde_json::value::RawValue;
 
 use crate::{
+    Mount,
     event::{AnswerSchema, GateVerdict, RunStarted},
     finish::Finish,
 };
@@ -24,7 +25,7 @@ use crate::{
 pub struct Run {
     pub(crate) id: Arc<str>,
     pub(crate) catalog: Arc<Catalog>,
-    pub(crate) offered: Arc<[ToolDefinition]>,
+    pub(crate) mount: Mount,
     pub(crate) start: Option<Arc<RunStarted>>,
     pub(crate) answer: Option<Answer>,
     pub(crate) started_at: u64,
@@ -41,7 +42,7 @@ pub struct Run {
     pub(crate) calls: Vec<Call>,
     pub(crate) questions: BTreeMap<Arc<str>, Question>,
     /// Answers of read-only tools to rules, by tool and canonical arguments.
-    pub(crate) found: HashMap<String, bool>,
+    pub(crate) found: HashMap<String, Found>,
     pub(crate) ids: HashSet<Arc<str>>,
     pub(crate) tally: Tally,
     pub(crate) cancelled: bool,
@@ -106,6 +107,17 @@ pub(crate) enum CallState {
     Done { content: Vec<Part>, is_error: bool },
 }
 
+/// What a read-only tool said to a rule's question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Found {
+    /// There is such a thing.
+    Yes,
+    /// There is none.
+    No,
+    /// It could not be asked.
+    Unanswered,
+}
+
 /// A rule's question in flight.
 #[derive(Debug)]
 pub(crate) struct Question {
@@ -142,17 +154,12 @@ impl Call {
 impl Run {
     /// An empty run with the tools it may use.
     ///
-    /// `offered` are the definitions that the model's surface makes of the catalog, in the order
-    /// they are sent.
-    pub fn new(
-        id: impl Into<Arc<str>>,
-        catalog: Arc<Catalog>,
-        offered: Arc<[ToolDefinition]>,
-    ) -> Self {
+    /// The mount is what the model's surface makes of the catalog.
+    pub fn new(id: impl Into<Arc<str>>, catalog: Arc<Catalog>, mount: impl Into<Mount>) -> Self {
         Self {
             id: id.into(),
             catalog,
-            offered,
+            mount: mount.into(),
             start: None,
             answer: None,
             started_at: 0,

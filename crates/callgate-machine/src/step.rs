@@ -16,7 +16,7 @@ use crate::{
     event::{CallFinished, CallGated, Decision, Event, GateVerdict, LookupStarted, Record, Why},
     finish::StoppedBy,
     gating, policy,
-    run::{Answer, Call, CallState, Phase, Question, Run, envelope_error},
+    run::{Answer, Call, CallState, Found, Phase, Question, Run, envelope_error},
 };
 
 /// Folds one event and decides what follows.
@@ -35,7 +35,12 @@ pub fn step(run: &mut Run, record: &Record) -> Vec<Effect> {
             run.start = Some(Arc::new((**start).clone()));
             run.answer = start.answer.as_ref().and_then(Answer::compile);
             run.messages.push(Arc::new(Message::user(start.goal.clone())));
-            out.push(Effect::Append(ask::request(run, Why::Turn)));
+            match run.mount.too_many() {
+                Some((count, limit)) => {
+                    out.push(Effect::Append(policy::too_many_tools(run, count, limit)));
+                }
+                None => out.push(Effect::Append(ask::request(run, Why::Turn))),
+            }
         }
         // Between a call and its result there is no place for a user's word.
         Event::UserSaid { .. } if run.phase != Phase::Over => {}
@@ -330,13 +335,14 @@ fn finished_call(run: &mut Run, finished: &CallFinished, out: &mut Vec<Effect>) 
         (None, None) => Err(Failure::new(ErrorKind::ToolException, "The tool gave no outcome.")),
     };
     if let Some(question) = run.questions.remove(&finished.call) {
-        let found = matches!(&outcome, Ok(output) if gating::found_something(output));
-        run.found.insert(question.key, found);
+        run.found.insert(question.key, gating::found(&outcome));
         if run.cancelled {
             end_if_idle(run, out);
         } else if let Some(index) = run.calls.iter().position(|c| c.id == question.of) {
             out.push(Effect::Append(gating::gate_after_question(run, index)));
         }
+        // No answer is nothing to remember: the next call asks again.
+        run.found.retain(|_, found| *found != Found::Unanswered);
         return;
     }
     let Some(index) = run.calls.iter().position(|c| c.id == finished.call) else { return };

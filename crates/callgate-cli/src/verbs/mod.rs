@@ -3,6 +3,7 @@
 mod chat;
 mod check;
 mod completion;
+mod export;
 mod init;
 mod model;
 mod run;
@@ -24,6 +25,7 @@ pub(crate) fn go(cli: Cli) -> Result<Exit, Failure> {
         Verb::Tools(tools) => tools::go(&tools),
         Verb::Check(check) => check::go(&check),
         Verb::Schema(schema) => schema::go(schema.of),
+        Verb::Export(export) => export::go(&export),
         Verb::Model(models) => model::go(&models.what),
         Verb::Completion(completion) => completion::go(completion.shell),
     }

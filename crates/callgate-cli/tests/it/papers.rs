@@ -15,6 +15,7 @@ const VERBS: [&[&str]; 16] = [
     &["tools", "call"],
     &["check"],
     &["schema"],
+    &["export"],
     &["model"],
     &["model", "pull"],
     &["model", "list"],

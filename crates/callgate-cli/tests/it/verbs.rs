@@ -229,3 +229,41 @@ fn with_the_local_model() {
     let out = callgate(folder.path(), &["model", "list"]).run().with(0).out;
     assert!(out.contains("to be pulled") && out.contains("Apache-2.0"), "{out}");
 }
+
+#[test]
+fn export_prints_the_definition_and_tells_the_losses() {
+    let search = json!({
+        "input": {
+            "type": "object",
+            "properties": {
+                "q": {"type": "string", "minLength": 1},
+                "limit": {"type": "integer", "minimum": 1, "default": 10}
+            },
+            "required": ["q"],
+            "additionalProperties": false
+        }
+    });
+    let project = Project::new(&json!([])).tool("crm.search", "true", &search);
+    let export = |to: &str, more: &[&str]| {
+        let mut words = vec!["export", "crm.search", "--to", to];
+        words.extend(more);
+        let ended = callgate(project.dir(), &words).run().with(0);
+        (serde_json::from_str::<Value>(&ended.out).unwrap(), ended.err)
+    };
+    let (definition, losses) = export("openai", &["--strict"]);
+    let function = &definition["function"];
+    assert_eq!(function["strict"], true);
+    assert_eq!(function["parameters"]["required"], json!(["q", "limit"]));
+    assert!(!function["name"].as_str().unwrap().contains('.'));
+    assert!(losses.contains("minLength at /properties/q"), "{losses}");
+    assert!(losses.contains("crm.search is"), "{losses}");
+    let (definition, _) = export("anthropic", &[]);
+    assert_eq!(definition["input_schema"]["properties"]["q"]["minLength"], 1);
+    let (definition, losses) = export("mcp", &[]);
+    assert_eq!(definition["name"], "crm.search");
+    assert_eq!(losses, "nothing is lost\n");
+    callgate(project.dir(), &["export", "crm.serch", "--to", "mcp"])
+        .run()
+        .with(2)
+        .says(&["Did you mean \"crm.search\"?"]);
+}

@@ -1,0 +1,129 @@
+//! Mounts: a catalog as one model's surface shows it, and the way back.
+//!
+//! The definitions are what the model is offered; the restores take out of its arguments what the
+//! surface put in, before the gate judges them by the contract (law 2).
+
+use std::{collections::HashMap, sync::Arc};
+
+use callgate_contract::{
+    Catalog, Mode, Tool, Verdict,
+    schema::Schema,
+    surface::{Family, PlanError, PlanOptions, Reason, Restore, plan},
+};
+use callgate_wire::ToolDefinition;
+use serde_json::value::{RawValue, to_raw_value};
+
+/// What one model is offered. Cheap to clone.
+#[derive(Debug, Clone, Default)]
+pub struct Mount {
+    tools: Arc<[ToolDefinition]>,
+    inner: Arc<Inner>,
+}
+
+#[derive(Debug, Default)]
+struct Inner {
+    /// Of the tools whose projection changes the form of arguments.
+    restores: HashMap<Arc<str>, Restore>,
+    answer: Option<(Arc<RawValue>, Restore, bool)>,
+    fell_back: Vec<(Arc<str>, Reason)>,
+    too_many: Option<(usize, usize)>,
+}
+
+/// Definitions alone: arguments come back as they are.
+impl From<Arc<[ToolDefinition]>> for Mount {
+    fn from(tools: Arc<[ToolDefinition]>) -> Self {
+        Self { tools, inner: Arc::default() }
+    }
+}
+
+impl Mount {
+    /// Mounts a catalog on the surface of a provider family. Blocked tools are not even offered.
+    ///
+    /// `strict` asks the provider to hold the schemas while decoding, where it can; a tool that
+    /// cannot be told strictly is told loosely, with the reason in [`fell_back`](Self::fell_back).
+    pub fn of(catalog: &Catalog, family: Family, strict: bool, answer: Option<&Schema>) -> Self {
+        let open = catalog.tools().filter(|tool| !tool.tier.never_runs());
+        let options = PlanOptions { strict, answer: answer.cloned(), ..PlanOptions::default() };
+        let plan = match plan(open, family, &options) {
+            Ok(plan) => plan,
+            Err(PlanError::TooManyTools { count, limit }) => {
+                let inner = Inner { too_many: Some((count, limit)), ..Inner::default() };
+                return Self { tools: Arc::from([]), inner: Arc::new(inner) };
+            }
+        };
+        let mut inner = Inner::default();
+        let mut tools = Vec::with_capacity(plan.tools.len());
+        for planned in plan.tools {
+            // The codec maps names, so that replies carry the catalog's own.
+            let name = planned.tool.name.clone();
+            let projection = planned.projection;
+            // A value of our own always serialises. Null: no arguments at all.
+            let Ok(parameters) = to_raw_value(&projection.parameters) else { continue };
+            let examples = if projection.restore.is_identity() {
+                examples_of(&planned.tool)
+            } else {
+                inner.restores.insert(name.clone(), projection.restore);
+                Arc::from([])
+            };
+            if let Some(reason) = projection.fell_back {
+                inner.fell_back.push((name.clone(), reason));
+            }
+            tools.push(ToolDefinition {
+                name,
+                description: Some(projection.description.into())
+                    .filter(|d: &Arc<str>| !d.is_empty()),
+                parameters: parameters.into(),
+                strict: projection.strict,
+                examples,
+                defer: planned.tool.defer,
+            });
+        }
+        inner.answer = plan.answer.and_then(|projection| {
+            let schema = to_raw_value(&projection.parameters).ok()?;
+            Some((schema.into(), projection.restore, projection.strict == Some(true)))
+        });
+        Self { tools: tools.into(), inner: Arc::new(inner) }
+    }
+
+    /// The definitions, in the order they are sent.
+    pub fn tools(&self) -> &Arc<[ToolDefinition]> {
+        &self.tools
+    }
+
+    /// Tools that are told loosely although strict was asked, and why.
+    pub fn fell_back(&self) -> &[(Arc<str>, Reason)] {
+        &self.inner.fell_back
+    }
+
+    /// How many tools there are and how many the provider takes, where that is too many.
+    pub fn too_many(&self) -> Option<(usize, usize)> {
+        self.inner.too_many
+    }
+
+    /// The answer's schema as the surface shows it, and whether the provider enforces it.
+    pub(crate) fn answer(&self) -> Option<(&Arc<RawValue>, bool)> {
+        self.inner.answer.as_ref().map(|(schema, _, strict)| (schema, *strict))
+    }
+
+    /// Restores and judges arguments.
+    pub(crate) fn admit(&self, tool: &Tool, raw: &str, mode: Mode) -> Verdict {
+        match self.inner.restores.get(&tool.name) {
+            Some(restore) => restore.admit(tool, raw, mode),
+            None => tool.admit(raw, mode),
+        }
+    }
+
+    /// Restores and judges an answer's text.
+    pub(crate) fn admit_answer(&self, schema: &Schema, raw: &str, mode: Mode) -> Verdict {
+        match &self.inner.answer {
+            Some((_, restore, _)) => restore.admit_answer(schema, raw, mode),
+            None => callgate_contract::gate::judge_value(schema, &Default::default(), mode, raw),
+        }
+    }
+}
+
+/// The contract's worked inputs. They are in the contract's own form, so a surface that changes
+/// the form of arguments goes without.
+fn examples_of(tool: &Tool) -> Arc<[Arc<RawValue>]> {
+    tool.examples.iter().filter_map(|e| Some(to_raw_value(&e.input).ok()?.into())).collect()
+}
