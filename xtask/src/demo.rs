@@ -84,7 +84,7 @@ fn ticket(service: &Service) -> Result<Goal, Failure> {
     let ticket = service.get(&format!("/tickets/{id}"))?;
     let facts = ["assignee", "status"].map(|field| text(&ticket, field).map(Fact::Says));
     Ok(Goal {
-        text: format!("Who has ticket {id}, and what state is it in?"),
+        text: format!("Who is assigned to ticket {id}, and what is its status?"),
         facts: facts.into_iter().collect::<Result<_, _>>()?,
     })
 }

@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, fs, path::Path};
 
 use crate::binary::callgate;
 
-const VERBS: [&[&str]; 16] = [
+const VERBS: [&[&str]; 17] = [
     &[],
     &["init"],
     &["run"],
