@@ -12,6 +12,7 @@ mod process;
 mod steps;
 mod tally;
 mod test;
+mod witness;
 
 use std::{path::Path, process::ExitCode};
 

