@@ -6,6 +6,7 @@ use callgate::{
     Agent, Project,
     contract::{Catalog, Mode},
     engine::{ApproveAll, Approver, AskWith, Word},
+    machine::agent::ModelNames,
 };
 
 use crate::{
@@ -28,7 +29,7 @@ pub(crate) fn agent(
         say_where(options, &project, screen);
     }
     let chosen = options.model.as_deref();
-    let own = project.spec().model.as_deref();
+    let own = project.spec().model.as_ref().and_then(ModelNames::first);
     if chosen.or(own).is_some_and(|spec| spec.starts_with("local")) {
         screen.wait("loading the model".to_owned());
     }
@@ -41,6 +42,12 @@ pub(crate) fn agent(
         .mode(mode)
         .stream(!options.no_stream)
         .approver(approver(&options.approvals, project.catalog(), screen, stop));
+    // A model named on the command line is the only one; nobody stands in for it.
+    let named = chosen.is_some_and(|chosen| !chosen.trim().is_empty());
+    let others = project.spec().model.as_ref().map_or(&[][..], ModelNames::all).iter().skip(1);
+    for other in others.filter(|_| !named) {
+        builder = builder.fallback(model::open(None, Some(other), None)?);
+    }
     if let Some(steps) = options.max_steps {
         builder = builder.max_steps(steps);
     }
@@ -84,7 +91,7 @@ pub(crate) fn detail(loudness: &Loudness, is_silent: bool) -> Detail {
 
 /// Which settings decided where the model is. No secret is among them.
 fn say_where(options: &RunOptions, project: &Project, screen: &Screen) {
-    let own = project.spec().model.as_deref();
+    let own = project.spec().model.as_ref().and_then(ModelNames::first);
     let spec = options.model.as_deref().filter(|m| !m.is_empty()).or(own).unwrap_or_default();
     let Ok(found) = model::registry().resolve(spec, options.base_url.as_deref()) else { return };
     let from = found.base_url_from.map_or_else(String::new, |var| format!(" ({var})"));

@@ -42,6 +42,7 @@ impl Model for Turns {
             stop: Stop::End,
             usage: Usage::default(),
             model: None,
+            notes: Vec::new(),
         })))
     }
 }

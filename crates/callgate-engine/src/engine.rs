@@ -27,6 +27,7 @@ use crate::{
 /// Everything that runs of one agent share.
 pub struct Engine {
     pub(crate) model: Arc<dyn Model>,
+    pub(crate) fallbacks: Vec<Arc<dyn Model>>,
     pub(crate) backends: HashMap<Arc<str>, Arc<dyn Backend>>,
     pub(crate) journal: Arc<dyn Journal>,
     pub(crate) approver: Arc<dyn Approver>,
@@ -47,6 +48,7 @@ impl Engine {
             catalog.tools().map(|tool| (tool.name.clone(), tool.fingerprint())).collect();
         Self {
             model,
+            fallbacks: Vec::new(),
             backends: HashMap::new(),
             journal: Arc::new(MemoryJournal::new()),
             approver: Arc::new(DenyAll),
@@ -84,10 +86,25 @@ impl Engine {
     /// Structured Output: the final answer's schema.
     #[must_use]
     pub fn answer(mut self, answer: Option<AnswerSchema>) -> Self {
-        let schema = answer.as_ref().and_then(|a| Schema::compile(a.schema.clone()).ok());
-        self.mount = mounted(&self.agent, &*self.model, &self.catalog, schema.as_ref());
         self.answer = answer;
+        self.remount();
         self
+    }
+
+    /// Models that stand in, in order, when the one before has an outage or a rate limit. The
+    /// transcript goes with them, without what only its own model understands.
+    #[must_use]
+    pub fn fallbacks(mut self, models: Vec<Arc<dyn Model>>) -> Self {
+        self.fallbacks = models;
+        self.remount();
+        self
+    }
+
+    fn remount(&mut self) {
+        let schema = self.answer.as_ref().and_then(|a| Schema::compile(a.schema.clone()).ok());
+        let mount = |model: &dyn Model| mounted(&self.agent, model, &self.catalog, schema.as_ref());
+        let others = self.fallbacks.iter().map(|m| (Arc::from(m.id()), mount(&**m))).collect();
+        self.mount = mount(&*self.model).with_fallbacks(others);
     }
 
     /// Whether replies are streamed when somebody watches. Default: yes.

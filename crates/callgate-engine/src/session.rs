@@ -19,11 +19,12 @@ use std::{
 use callgate_contract::{ErrorKind, Failure};
 use callgate_machine::{
     Effect, Event, Finish, Record, Run, ToolCallEffect,
-    event::{CallFinished, RunStarted},
+    event::{CallFinished, PassedOver, RunStarted},
     step,
 };
+use callgate_model::{Model, OnDelta};
 use callgate_tool::{Invocation, Invoked};
-use callgate_wire::{Delta, ProviderError, ProviderErrorKind, Request, Retry};
+use callgate_wire::{Delta, ProviderError, ProviderErrorKind, Reply, Request, Retry};
 use futures_util::{FutureExt, StreamExt, stream::FuturesUnordered};
 use tokio_util::sync::CancellationToken;
 
@@ -212,31 +213,64 @@ fn ask_model<'e>(
                 observer(&Notice::Delta { hop, delta });
             }
         };
-        let reply = engine.model.reply(&request, if stream { Some(&on_delta) } else { None });
-        let reply = AssertUnwindSafe(reply).catch_unwind();
-        let outcome = match timeout {
-            None => reply.await,
-            Some(limit) => match tokio::time::timeout(limit, reply).await {
-                Ok(outcome) => outcome,
-                Err(_) => Ok(Err(ProviderError::new(
-                    ProviderErrorKind::Transport,
-                    "the run's time was up before the model replied",
-                    Retry::Never,
-                ))),
-            },
+        let on_delta = if stream { Some(&on_delta as OnDelta<'_>) } else { None };
+        let ask = async {
+            let mut passed_over = Vec::new();
+            let mut outcome = guarded(&*engine.model, &request, on_delta).await;
+            let mut by = None;
+            for fallback in &engine.fallbacks {
+                let Err(error) = &outcome else { break };
+                if !is_outage(error) {
+                    break;
+                }
+                passed_over.push(PassedOver {
+                    model: by.take().unwrap_or_else(|| engine.model.id().into()),
+                    error: error.clone(),
+                });
+                let request = engine.mount().translated(fallback.id(), &request);
+                outcome = guarded(&**fallback, &request, on_delta).await;
+                by = Some(fallback.id().into());
+            }
+            (outcome, by, passed_over)
         };
-        let outcome = outcome.unwrap_or_else(|_| {
-            Err(ProviderError::new(
-                ProviderErrorKind::BadReply,
-                "the model's own code panicked",
-                Retry::Never,
-            ))
-        });
-        match outcome {
-            Ok(reply) => Event::ModelReplied { hop, reply: Some(Arc::new(reply)), error: None },
-            Err(error) => Event::ModelReplied { hop, reply: None, error: Some(Box::new(error)) },
-        }
+        let late = || {
+            let words = "the run's time was up before the model replied";
+            let error = ProviderError::new(ProviderErrorKind::Transport, words, Retry::Never);
+            (Err(error), None, Vec::new())
+        };
+        let (outcome, by, passed_over) = match timeout {
+            None => ask.await,
+            Some(limit) => tokio::time::timeout(limit, ask).await.unwrap_or_else(|_| late()),
+        };
+        let (reply, error) = match outcome {
+            Ok(reply) => (Some(Arc::new(reply)), None),
+            Err(error) => (None, Some(Box::new(error))),
+        };
+        Event::ModelReplied { hop, reply, error, by, passed_over }
     })
+}
+
+/// A reply, or a failure, whatever the model's code does.
+async fn guarded(
+    model: &dyn Model,
+    request: &Request,
+    on_delta: Option<OnDelta<'_>>,
+) -> Result<Reply, ProviderError> {
+    AssertUnwindSafe(model.reply(request, on_delta)).catch_unwind().await.unwrap_or_else(|_| {
+        let words = "the model's own code panicked";
+        Err(ProviderError::new(ProviderErrorKind::BadReply, words, Retry::Never))
+    })
+}
+
+/// Whether another provider may do what this one cannot for now.
+fn is_outage(error: &ProviderError) -> bool {
+    matches!(
+        error.kind,
+        ProviderErrorKind::RateLimit
+            | ProviderErrorKind::Quota
+            | ProviderErrorKind::Unavailable
+            | ProviderErrorKind::Transport
+    )
 }
 
 fn call_tool<'e>(

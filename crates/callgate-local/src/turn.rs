@@ -72,7 +72,7 @@ impl Engine {
             End::Complete => Stop::End,
             End::Length => Stop::Length,
         };
-        Ok(Reply { content, stop, usage, model: Some(self.name.clone()) })
+        Ok(Reply { content, stop, usage, model: Some(self.name.clone()), notes: Vec::new() })
     }
 }
 

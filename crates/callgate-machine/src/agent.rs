@@ -23,9 +23,10 @@ pub struct Agent {
     pub schema: Option<String>,
     /// Its name.
     pub name: String,
-    /// `provider:model`. Overridden by `--model` and `CALLGATE_MODEL`.
+    /// `provider:model`, or a list: the next one stands in at an outage or a rate limit.
+    /// Overridden by `--model` and `CALLGATE_MODEL`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub model: Option<String>,
+    pub model: Option<ModelNames>,
     /// System instructions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub instructions: Option<String>,
@@ -100,6 +101,31 @@ impl Default for Agent {
             max_output_tokens: None,
             temperature: None,
         }
+    }
+}
+
+/// One model, or several in the order they are asked.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum ModelNames {
+    /// One.
+    One(String),
+    /// The first, and those that stand in.
+    Several(#[schemars(length(min = 1))] Vec<String>),
+}
+
+impl ModelNames {
+    /// All of them, in order.
+    pub fn all(&self) -> &[String] {
+        match self {
+            Self::One(name) => std::slice::from_ref(name),
+            Self::Several(names) => names,
+        }
+    }
+
+    /// The one that is asked first.
+    pub fn first(&self) -> Option<&str> {
+        self.all().first().map(String::as_str)
     }
 }
 

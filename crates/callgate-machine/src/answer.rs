@@ -100,7 +100,7 @@ fn judge(
     schema: &callgate_contract::schema::Schema,
     text: &str,
 ) -> Result<Arc<str>, Box<Fault>> {
-    match run.mount.admit_answer(schema, text, run.mode()) {
+    match run.shown().admit_answer(schema, text, run.mode()) {
         Verdict::Admitted { arguments, .. } => Ok(arguments.shared()),
         Verdict::Refused(fault) => Err(fault),
     }

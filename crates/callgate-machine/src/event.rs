@@ -70,6 +70,12 @@ pub enum Event {
         /// Why there is none.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         error: Option<Box<ProviderError>>,
+        /// The model that replied, where it is not the run's first.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        by: Option<Arc<str>>,
+        /// Models that were asked before and failed.
+        #[serde(default, rename = "passedOver", skip_serializing_if = "Vec::is_empty")]
+        passed_over: Vec<PassedOver>,
     },
     /// Derived: the gates judged a call.
     CallGated(Box<CallGated>),
@@ -188,6 +194,15 @@ pub enum Why {
     ReplyLost,
     /// The step limit: one last reply without tools.
     WrapUp,
+}
+
+/// A model that failed before another one replied.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PassedOver {
+    /// Its id.
+    pub model: Arc<str>,
+    /// Why it was passed over.
+    pub error: ProviderError,
 }
 
 /// What the gates said of a call.

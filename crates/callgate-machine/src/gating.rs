@@ -135,7 +135,7 @@ fn judge(run: &Run, index: usize, edited: bool) -> Event {
     let verdict = if edited {
         callgate_contract::gate::judge(&tool.input, &tool.aliases, Mode::Strict, &call.raw)
     } else {
-        run.mount.admit(tool, &call.raw, run.mode())
+        run.shown().admit(tool, &call.raw, run.mode())
     };
     match verdict {
         Verdict::Refused(fault) => {

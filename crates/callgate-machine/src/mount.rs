@@ -10,7 +10,7 @@ use callgate_contract::{
     schema::Schema,
     surface::{Family, PlanError, PlanOptions, Reason, Restore, plan},
 };
-use callgate_wire::ToolDefinition;
+use callgate_wire::{Request, ToolDefinition};
 use serde_json::value::{RawValue, to_raw_value};
 
 /// What one model is offered. Cheap to clone.
@@ -20,12 +20,14 @@ pub struct Mount {
     inner: Arc<Inner>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 struct Inner {
     /// Of the tools whose projection changes the form of arguments.
     restores: HashMap<Arc<str>, Restore>,
     answer: Option<(Arc<RawValue>, Restore, bool)>,
     fell_back: Vec<(Arc<str>, Reason)>,
+    /// What models that stand in are offered, by their ids.
+    others: Vec<(Arc<str>, Mount)>,
     too_many: Option<(usize, usize)>,
 }
 
@@ -83,6 +85,40 @@ impl Mount {
             Some((schema.into(), projection.restore, projection.strict == Some(true)))
         });
         Self { tools: tools.into(), inner: Arc::new(inner) }
+    }
+
+    /// With what another model is offered when it stands in.
+    #[must_use]
+    pub fn with_fallbacks(self, others: Vec<(Arc<str>, Self)>) -> Self {
+        let Self { tools, inner } = self;
+        let mut inner = Arc::unwrap_or_clone(inner);
+        inner.others = others;
+        Self { tools, inner: Arc::new(inner) }
+    }
+
+    /// A request of the first model in the words of one that stands in.
+    pub fn translated(&self, model: &str, request: &Request) -> Request {
+        let name = model.split_once([':', '/']).map_or(model, |(_, name)| name);
+        let mut request = Request { model: name.to_owned(), ..request.clone() };
+        let Some(mount) = self.shown_to(Some(model)) else { return request };
+        // A tool that is in no catalog, such as the final one, stays as it is.
+        let told = |tool: &ToolDefinition| {
+            mount.tools.iter().find(|own| own.name == tool.name).unwrap_or(tool).clone()
+        };
+        request.tools = request.tools.iter().map(told).collect();
+        if let (Some(answer), Some((schema, strict))) = (&mut request.answer, mount.answer()) {
+            answer.schema = schema.clone();
+            answer.strict = strict;
+        }
+        request
+    }
+
+    /// What the model that replied was offered.
+    pub(crate) fn shown_to(&self, by: Option<&str>) -> Option<&Self> {
+        match by {
+            None => Some(self),
+            Some(id) => self.inner.others.iter().find(|(other, _)| **other == *id).map(|(_, m)| m),
+        }
     }
 
     /// The definitions, in the order they are sent.

@@ -46,7 +46,10 @@ impl Tally {
 /// Adds a reply's cost.
 pub(crate) fn count(run: &mut Run, reply: &Reply) {
     run.tally.usage += reply.usage;
-    let price = run.start.as_ref().and_then(|s| s.agent.prices.get(&*s.model)).copied();
+    let price = run.start.as_ref().and_then(|s| {
+        let model = run.replied_by.as_ref().unwrap_or(&s.model);
+        s.agent.prices.get(&**model).copied()
+    });
     if let Some(price) = price {
         run.tally.usd += price.of(&reply.usage);
     }

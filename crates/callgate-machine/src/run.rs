@@ -26,6 +26,8 @@ pub struct Run {
     pub(crate) id: Arc<str>,
     pub(crate) catalog: Arc<Catalog>,
     pub(crate) mount: Mount,
+    /// The model of the last reply, where it was not the first.
+    pub(crate) replied_by: Option<Arc<str>>,
     pub(crate) start: Option<Arc<RunStarted>>,
     pub(crate) answer: Option<Answer>,
     pub(crate) started_at: u64,
@@ -160,6 +162,7 @@ impl Run {
             id: id.into(),
             catalog,
             mount: mount.into(),
+            replied_by: None,
             start: None,
             answer: None,
             started_at: 0,
@@ -209,6 +212,11 @@ impl Run {
     /// Whether nothing has been called since the user spoke.
     pub(crate) fn is_opening(&self) -> bool {
         !self.messages[self.turn..].iter().any(|m| matches!(**m, Message::Tool(_)))
+    }
+
+    /// What the model of the last reply was offered.
+    pub(crate) fn shown(&self) -> &Mount {
+        self.mount.shown_to(self.replied_by.as_deref()).unwrap_or(&self.mount)
     }
 
     /// Who and when, for rules and tiers.

@@ -64,11 +64,12 @@ pub fn step(run: &mut Run, record: &Record) -> Vec<Effect> {
             run.phase = Phase::Thinking { why: *why, is_step };
             out.push(ask::effect(run, &record.event));
         }
-        Event::ModelReplied { hop, reply, error } => {
+        Event::ModelReplied { hop, reply, error, by, .. } => {
             let Phase::Thinking { why, is_step } = run.phase else { return out };
             if *hop != run.hop {
                 return out;
             }
+            run.replied_by.clone_from(by);
             match (reply, error) {
                 (Some(reply), _) => replied(run, reply, why, is_step, &mut out),
                 (None, Some(error)) => policy::provider_failed(run, error, why, is_step, &mut out),

@@ -244,6 +244,7 @@ impl ScriptedReply {
             stop: self.stop.unwrap_or(Stop::End),
             usage: Usage { input_tokens, output_tokens, cached_tokens, reasoning_tokens },
             model: None,
+            notes: Vec::new(),
         })
     }
 }

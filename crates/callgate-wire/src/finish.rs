@@ -98,7 +98,7 @@ impl Asked {
                 opaque.model = Some(Arc::clone(&self.model));
             }
         }
-        Ok(Reply { content, stop, usage, model })
+        Ok(Reply { content, stop, usage, model, notes: Vec::new() })
     }
 
     /// State of this codec.

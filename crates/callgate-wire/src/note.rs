@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::ToolChoice;
@@ -9,7 +10,7 @@ use crate::ToolChoice;
 /// One departure of a body from its request, returned beside the body.
 ///
 /// Those that a reply must be checked for by the run say so: [`Note::is_unforced`].
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum Note {
     /// The choice has no word with this provider; only these tools are offered instead.
@@ -115,7 +116,7 @@ pub enum Note {
 }
 
 /// Why a call cannot be forced.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum Unforced {
     /// The provider's API has no word for it.

@@ -24,6 +24,7 @@ pub struct Agent {
 pub(crate) struct Parts {
     pub spec: Spec,
     pub model: Arc<dyn Model>,
+    pub fallbacks: Vec<Arc<dyn Model>>,
     pub catalog: Catalog,
     pub backends: Vec<(Arc<str>, Arc<dyn Backend>)>,
     pub approver: Option<Arc<dyn Approver>>,
@@ -72,6 +73,7 @@ impl Agent {
         let parts = &self.parts;
         let mut engine =
             Engine::new(parts.spec.clone(), parts.model.clone(), parts.catalog.clone())
+                .fallbacks(parts.fallbacks.clone())
                 .answer(answer.or_else(|| parts.answer.clone()))
                 .stream(parts.stream);
         for (tool, backend) in &parts.backends {
@@ -92,6 +94,7 @@ impl Agent {
 pub struct AgentBuilder {
     spec: Spec,
     model: Option<Result<Arc<dyn Model>, ModelError>>,
+    fallbacks: Vec<Result<Arc<dyn Model>, ModelError>>,
     functions: Vec<FunctionTool>,
     tools: Vec<(Tool, Arc<dyn Backend>)>,
     approver: Option<Arc<dyn Approver>>,
@@ -119,6 +122,13 @@ impl AgentBuilder {
     #[must_use]
     pub fn model(mut self, model: impl IntoModel) -> Self {
         self.model = Some(model.into_model());
+        self
+    }
+
+    /// A model that stands in when those before it have an outage or a rate limit.
+    #[must_use]
+    pub fn fallback(mut self, model: impl IntoModel) -> Self {
+        self.fallbacks.push(model.into_model());
         self
     }
 
@@ -262,9 +272,11 @@ impl AgentBuilder {
             return Err(Error::Contracts(mistakes));
         }
         let model = self.model.ok_or(Error::NoModel)??;
+        let fallbacks = self.fallbacks.into_iter().collect::<Result<_, _>>()?;
         let parts = Parts {
             spec: self.spec,
             model,
+            fallbacks,
             catalog,
             backends,
             approver: self.approver,

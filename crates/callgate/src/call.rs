@@ -161,7 +161,13 @@ impl Model for OneCall {
         } else {
             vec![AssistantPart::Call(self.call.clone())]
         };
-        let reply = Reply { content, stop: Stop::End, usage: Usage::default(), model: None };
+        let reply = Reply {
+            content,
+            stop: Stop::End,
+            usage: Usage::default(),
+            model: None,
+            notes: Vec::new(),
+        };
         Box::pin(std::future::ready(Ok(reply)))
     }
 }

@@ -193,3 +193,40 @@ fn mistakes_are_told_together() {
     );
     assert!(matches!(Agent::builder().build(), Err(Error::NoModel)));
 }
+
+#[tokio::test]
+async fn another_model_stands_in_at_an_outage_and_the_transcript_goes_with_it() {
+    let down =
+        json!({"error": {"kind": "unavailable", "message": "overloaded", "retry": "backoff"}});
+    let first = json!({"replies": [
+        {"calls": [{"name": "double", "arguments": {"n": 4}}]}, down
+    ]});
+    let second = callgate::model::scripted(r#"{"replies": [{"text": "It is 8."}]}"#).unwrap();
+    let agent = agent(&first).fallback(second).tool(double).build().unwrap();
+    let replies = Arc::new(std::sync::Mutex::new(Vec::new()));
+    let seen = replies.clone();
+    let answer = agent
+        .run("Double 4")
+        .on_notice(move |notice| {
+            if let Notice::Record(record) = notice
+                && let Event::ModelReplied { by, passed_over, .. } = &record.event
+            {
+                seen.lock().unwrap().push((by.is_some(), passed_over.len()));
+            }
+        })
+        .await
+        .unwrap();
+    assert_eq!(answer.text(), "It is 8.");
+    assert_eq!(*replies.lock().unwrap(), [(false, 0), (true, 1)]);
+}
+
+#[tokio::test]
+async fn a_refused_key_is_no_outage() {
+    let denied = json!({"replies": [
+        {"error": {"kind": "auth", "message": "wrong key", "retry": "never"}}
+    ]});
+    let second = callgate::model::scripted(r#"{"replies": [{"text": "never asked"}]}"#).unwrap();
+    let agent = agent(&denied).fallback(second).build().unwrap();
+    let error = agent.run("Hello").await.unwrap_err();
+    assert!(error.to_string().contains("wrong key"), "{error}");
+}

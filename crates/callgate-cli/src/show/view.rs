@@ -162,9 +162,16 @@ impl View {
             Event::RunStarted(start) if self.is_run => self.started(start),
             Event::RunStarted(_) | Event::UserSaid { .. } => {}
             Event::ModelRequested { hop, why, .. } => self.requested(state, *hop, *why),
-            Event::ModelReplied { reply, error, .. } => {
+            Event::ModelReplied { reply, error, by, passed_over, .. } => {
                 self.screen.still();
                 state.streamed.clear();
+                for failed in passed_over {
+                    let line = format!("  ! {}: {}", failed.model, failed.error.message);
+                    self.screen.line(paint.yellow(words::clean(&line)));
+                }
+                if let Some(by) = by {
+                    self.screen.line(paint.yellow(format!("  {by} stands in")));
+                }
                 if let Some(reply) = reply {
                     self.replied(state, record.at, reply);
                 }

@@ -27,7 +27,7 @@ mod local {
     use crate::{out, signals::Signals, verbs::block_on};
 
     pub(in crate::verbs) fn go(verb: &ModelVerb) -> Result<Exit, Failure> {
-        let store = Store::open().map_err(failure)?;
+        let store = Store::open().map_err(|error| failure(&error))?;
         match verb {
             ModelVerb::Pull { name } => pull(&store, name.as_deref()),
             ModelVerb::List { json } => list(&store, *json),
@@ -63,7 +63,7 @@ mod local {
                     cancel.cancel();
                     tokio::select! {
                         ended = &mut outcome => ended,
-                        () = signals.next() => return Err(failure(StoreError::Cancelled)),
+                        () = signals.next() => return Err(failure(&StoreError::Cancelled)),
                     }
                 }
             };
@@ -71,7 +71,7 @@ mod local {
                 Failure::new(Exit::Internal, "internal", "the pull ended unexpectedly")
             })
         })?;
-        let pulled = pulled.map_err(failure)?;
+        let pulled = pulled.map_err(|error| failure(&error))?;
         if let Some((wanted, why)) = &pulled.instead_of {
             say(&format!("{wanted} could not be had ({why}); {} came instead", pulled.entry.name));
         }
@@ -82,7 +82,7 @@ mod local {
     }
 
     fn list(store: &Store, as_json: bool) -> Result<Exit, Failure> {
-        let entries = store.list().map_err(failure)?;
+        let entries = store.list().map_err(|error| failure(&error))?;
         if as_json {
             let entries: Vec<Value> = entries.iter().map(to_json).collect();
             out::line(&Value::from(entries).to_string())?;
@@ -133,7 +133,7 @@ mod local {
 
     fn rm(store: &Store, name: &str) -> Result<Exit, Failure> {
         let name = name.strip_prefix("local:").unwrap_or(name);
-        match store.rm(name).map_err(failure)? {
+        match store.rm(name).map_err(|error| failure(&error))? {
             Removed::Deleted { path, bytes } => {
                 say(&format!("{} deleted, {} freed", path.display(), megabytes(bytes)));
             }
@@ -145,7 +145,7 @@ mod local {
     }
 
     fn add(store: &Store, file: &Path) -> Result<Exit, Failure> {
-        let (entry, _) = store.add(file).map_err(failure)?;
+        let (entry, _) = store.add(file).map_err(|error| failure(&error))?;
         say(&format!("{} stays where it is and goes by a name now", entry.path.display()));
         out::line(&format!("local:{}", entry.name))?;
         Ok(Exit::Done)
@@ -155,7 +155,7 @@ mod local {
         format!("{} MB", bytes / 1_000_000)
     }
 
-    fn failure(error: StoreError) -> Failure {
+    fn failure(error: &StoreError) -> Failure {
         let text = error.to_string();
         let (exit, code) = match error {
             StoreError::Unknown { .. } => (Exit::Configuration, "unknown_model"),

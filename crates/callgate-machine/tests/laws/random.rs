@@ -237,7 +237,7 @@ proptest! {
                 },
                 Some(Move::Speak) => Next::Input(Box::new(Event::UserSaid { text: "hurry".into() })),
                 Some(Move::StaleReply) => Next::Input(Box::new(Event::ModelReplied {
-                    hop: 1_000, reply: Some(play::says("late").into()), error: None,
+                    hop: 1_000, reply: Some(play::says("late").into()), error: None, by: None, passed_over: Vec::new(),
                 })),
                 None => Next::Answer(0),
             }),

@@ -144,7 +144,7 @@ pub fn decided(question: &Question, decision: Decision) -> Event {
 
 pub fn reply(content: Vec<AssistantPart>, stop: Stop) -> Reply {
     let usage = Usage { input_tokens: 10, output_tokens: 5, ..Usage::default() };
-    Reply { content, stop, usage, model: None }
+    Reply { content, stop, usage, model: None, notes: Vec::new() }
 }
 
 pub fn says(text: &str) -> Reply {
@@ -224,12 +224,20 @@ fn drive(played: &mut Played, input: Event, mut world: World<'_>) {
             Next::Input(event) => Some(*event),
             Next::Answer(at) => Some(match in_flight.remove(at % in_flight.len()) {
                 InFlight::Model(hop, request) => match (world.model)(&request) {
-                    Ok(reply) => {
-                        Event::ModelReplied { hop, reply: Some(Arc::new(reply)), error: None }
-                    }
-                    Err(error) => {
-                        Event::ModelReplied { hop, reply: None, error: Some(Box::new(error)) }
-                    }
+                    Ok(reply) => Event::ModelReplied {
+                        hop,
+                        reply: Some(Arc::new(reply)),
+                        error: None,
+                        by: None,
+                        passed_over: Vec::new(),
+                    },
+                    Err(error) => Event::ModelReplied {
+                        hop,
+                        reply: None,
+                        error: Some(Box::new(error)),
+                        by: None,
+                        passed_over: Vec::new(),
+                    },
                 },
                 InFlight::Tool(effect) => finished(&effect, (world.tool)(&effect)),
                 InFlight::Person(question) => (world.person)(&question),

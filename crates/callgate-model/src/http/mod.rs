@@ -129,6 +129,7 @@ impl HttpModel {
         for note in &body.notes {
             tracing::debug!(model = %self.id, ?note, "the request departs from what was asked");
         }
+        let notes = body.notes.clone();
         let post = self.post(body, on_delta.is_some());
         let show = |delta| {
             shown.store(true, std::sync::atomic::Ordering::Relaxed);
@@ -149,7 +150,7 @@ impl HttpModel {
             );
             let stream = on_delta.is_some().then_some(&show as OnDelta<'_>);
             let mut error = match self.exchange(post, request, stream).await {
-                Ok(reply) => return Ok(reply),
+                Ok(reply) => return Ok(Reply { notes, ..reply }),
                 Err(error) => error,
             };
             self.endpoint.explain(&mut error);
