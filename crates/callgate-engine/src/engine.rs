@@ -152,6 +152,7 @@ impl Engine {
             caller,
             answer: self.answer.clone(),
             tools: self.fingerprints.clone(),
+            shown: self.mount.shown().clone(),
         }
     }
 

@@ -165,6 +165,27 @@ pub struct RunStarted {
     /// Fingerprints of the tools' definitions.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub tools: BTreeMap<Arc<str>, String>,
+    /// What the model's surface does not hold of the tools' schemas; the gate holds it.
+    #[serde(default, skip_serializing_if = "Shown::is_whole")]
+    pub shown: Shown,
+}
+
+/// How a model is shown the tools, where that is less than their contracts.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Shown {
+    /// By tool: each constraint that its definition does not hold as it stands.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub losses: BTreeMap<Arc<str>, Vec<String>>,
+    /// By tool: why it is told loosely although strict was asked.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub fell_back: BTreeMap<Arc<str>, String>,
+}
+
+impl Shown {
+    fn is_whole(&self) -> bool {
+        self.losses.is_empty() && self.fell_back.is_empty()
+    }
 }
 
 /// The final answer's schema, and how the answer comes.

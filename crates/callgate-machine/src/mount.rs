@@ -8,10 +8,12 @@ use std::{collections::HashMap, sync::Arc};
 use callgate_contract::{
     Catalog, Mode, Tool, Verdict,
     schema::Schema,
-    surface::{Family, PlanError, PlanOptions, Reason, Restore, plan},
+    surface::{Family, PlanError, PlanOptions, Restore, plan},
 };
 use callgate_wire::{Request, ToolDefinition};
 use serde_json::value::{RawValue, to_raw_value};
+
+use crate::event::Shown;
 
 /// What one model is offered. Cheap to clone.
 #[derive(Debug, Clone, Default)]
@@ -25,7 +27,7 @@ struct Inner {
     /// Of the tools whose projection changes the form of arguments.
     restores: HashMap<Arc<str>, Restore>,
     answer: Option<(Arc<RawValue>, Restore, bool)>,
-    fell_back: Vec<(Arc<str>, Reason)>,
+    shown: Shown,
     /// What models that stand in are offered, by their ids.
     others: Vec<(Arc<str>, Mount)>,
     too_many: Option<(usize, usize)>,
@@ -42,7 +44,7 @@ impl Mount {
     /// Mounts a catalog on the surface of a provider family. Blocked tools are not even offered.
     ///
     /// `strict` asks the provider to hold the schemas while decoding, where it can; a tool that
-    /// cannot be told strictly is told loosely, with the reason in [`fell_back`](Self::fell_back).
+    /// cannot be told strictly is told loosely, with the reason in [`shown`](Self::shown).
     pub fn of(catalog: &Catalog, family: Family, strict: bool, answer: Option<&Schema>) -> Self {
         let open = catalog.tools().filter(|tool| !tool.tier.never_runs());
         let options = PlanOptions { strict, answer: answer.cloned(), ..PlanOptions::default() };
@@ -68,7 +70,11 @@ impl Mount {
                 Arc::from([])
             };
             if let Some(reason) = projection.fell_back {
-                inner.fell_back.push((name.clone(), reason));
+                inner.shown.fell_back.insert(name.clone(), reason.to_string());
+            }
+            if !projection.losses.is_empty() {
+                let told = projection.losses.iter().map(ToString::to_string).collect();
+                inner.shown.losses.insert(name.clone(), told);
             }
             tools.push(ToolDefinition {
                 name,
@@ -126,9 +132,9 @@ impl Mount {
         &self.tools
     }
 
-    /// Tools that are told loosely although strict was asked, and why.
-    pub fn fell_back(&self) -> &[(Arc<str>, Reason)] {
-        &self.inner.fell_back
+    /// What the definitions do not hold, and which are told loosely although strict was asked.
+    pub fn shown(&self) -> &Shown {
+        &self.inner.shown
     }
 
     /// How many tools there are and how many the provider takes, where that is too many.

@@ -586,23 +586,3 @@ fn parsable(raw: &str, mode: Mode) -> (Cow<'_, str>, Vec<Adjustment>) {
         Err(_) => (Cow::Borrowed(raw), Vec::new()),
     }
 }
-
-/// A definition as a provider gets it.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Definition {
-    /// The name on the wire.
-    pub name: String,
-    /// What the model reads.
-    pub description: String,
-    /// The provider's input schema.
-    pub parameters: Value,
-    /// What the provider's schema cannot hold. The gate holds it.
-    pub losses: Vec<Loss>,
-}
-
-/// OpenAI Chat Completions without strict mode: [`project`] to [`Surface::OpenAiLoose`].
-pub fn chat_loose(tool: &Tool) -> Definition {
-    let Projection { name, description, parameters, losses, .. } =
-        project(tool, Surface::OpenAiLoose);
-    Definition { name, description, parameters, losses }
-}

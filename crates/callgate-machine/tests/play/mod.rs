@@ -88,6 +88,7 @@ pub fn start(agent: Agent, goal: &str) -> RunStarted {
         caller: Value::Null,
         answer: None,
         tools: std::collections::BTreeMap::default(),
+        shown: callgate_machine::event::Shown::default(),
     }
 }
 
@@ -117,7 +118,7 @@ pub fn offer(catalog: &Catalog) -> Arc<[ToolDefinition]> {
         .tools()
         .filter(|tool| !tool.tier.never_runs())
         .map(|tool| {
-            let definition = surface::chat_loose(tool);
+            let definition = surface::project(&**tool, surface::Surface::OpenAiLoose);
             ToolDefinition {
                 name: definition.name.into(),
                 description: Some(definition.description.into()),

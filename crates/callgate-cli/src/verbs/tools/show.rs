@@ -7,7 +7,7 @@ use callgate::{
     contract::{
         Mode, Tool,
         rules::Ask,
-        surface::{self, Definition},
+        surface::{self, Projection, Surface},
         tier::TierPolicy,
     },
 };
@@ -36,13 +36,13 @@ pub(super) fn go(name: &str, dir: &Path, as_json: bool) -> Result<Exit, Failure>
             .map_err(|error| Failure::io(&format!("cannot read {file}"), &error))?;
         out::line(text.trim_end())?;
     } else {
-        out::line(told(tool, &surface::chat_loose(tool)).trim_end())?;
+        out::line(told(tool, &surface::project(&**tool, Surface::OpenAiLoose)).trim_end())?;
     }
     Ok(Exit::Done)
 }
 
 /// A contract in words. Writing to a string cannot fail.
-fn told(tool: &Tool, offered: &Definition) -> String {
+fn told(tool: &Tool, offered: &Projection) -> String {
     let mut text = format!("{} {}\n{}\n", tool.name, tool.version, tool.description);
     let _ = writeln!(text, "\ntakes");
     let required = tool.input.value()["required"].as_array().cloned().unwrap_or_default();
