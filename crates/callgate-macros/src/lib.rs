@@ -18,7 +18,7 @@ use syn::{ItemFn, parse_macro_input};
 ///
 /// The function's name stays in place as something that `AgentBuilder::tool` takes.
 ///
-/// ```ignore
+/// ```text
 /// /// Looks up a support ticket by its id.
 /// #[tool(read_only, timeout_ms = 5000)]
 /// async fn get_ticket(
