@@ -1,7 +1,6 @@
 //! Surfaces against their laws, the providers' documented subsets, real tools and reported
 //! failures.
 
-mod cases;
 mod golden;
 mod instances;
 mod law;

@@ -12,7 +12,7 @@ use std::{
 
 use callgate_contract::{Admitted, Catalog, Failure, Output, surface};
 use callgate_machine::{
-    Agent, Effect, Event, Finish, Question, Record, Run, ToolCallEffect,
+    Agent, Effect, Event, Finish, Mount, Question, Record, Run, ToolCallEffect,
     event::{AnswerSchema, CallFinished, CallGated, Decision, GateVerdict, RunStarted},
     replay::replay,
     step,
@@ -76,7 +76,7 @@ pub struct Played {
     pub tools: Vec<ToolCallEffect>,
     now: u64,
     catalog: Arc<Catalog>,
-    offered: Arc<[ToolDefinition]>,
+    mount: Mount,
 }
 
 /// What starts a run, with the rest as usual.
@@ -175,15 +175,24 @@ pub fn script(replies: Vec<Reply>) -> impl FnMut(&Request) -> Result<Reply, Prov
 const MOST_INPUTS: usize = 2000;
 
 pub fn play(catalog: &Arc<Catalog>, start: RunStarted, world: World<'_>) -> Played {
-    let offered = offer(catalog);
+    play_on(catalog, offer(catalog).into(), start, world)
+}
+
+/// With the catalog as one model's surface shows it.
+pub fn play_on(
+    catalog: &Arc<Catalog>,
+    mount: Mount,
+    start: RunStarted,
+    world: World<'_>,
+) -> Played {
     let mut played = Played {
-        run: Run::new("run_1", catalog.clone(), offered.clone()),
+        run: Run::new("run_1", catalog.clone(), mount.clone()),
         records: Vec::new(),
         requests: Vec::new(),
         tools: Vec::new(),
         now: 1_000_000,
         catalog: catalog.clone(),
-        offered,
+        mount,
     };
     drive(&mut played, Event::RunStarted(Box::new(start)), world);
     played
@@ -345,7 +354,7 @@ impl Played {
     }
 
     fn check_replay(&self) {
-        let again = replay(self.catalog.clone(), self.offered.clone(), &self.records);
+        let again = replay(self.catalog.clone(), self.mount.clone(), &self.records);
         let again = again.unwrap_or_else(|difference| panic!("law 3: {difference}"));
         assert_eq!(again.digest(), self.run.digest(), "law 3: a replay ends elsewhere");
     }

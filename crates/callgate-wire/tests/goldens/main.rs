@@ -2,7 +2,6 @@
 //! and what they come to. A reviewer reads here what changed on the wire.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-mod cases;
 mod continuation;
 mod cuts;
 mod decode;

@@ -7,11 +7,14 @@
 
 mod arguments;
 mod check;
+mod dialects;
 mod loops;
 #[path = "../../../callgate-machine/tests/play/mod.rs"]
 mod play;
+mod projections;
 mod security;
 mod streams;
+mod transcripts;
 
 use std::{
     collections::BTreeMap,
@@ -34,8 +37,6 @@ pub(crate) type Verdict = Result<(), String>;
 
 /// Family, id (`*` for all of it), and the issue that brings it. Counted and printed.
 const NOT_YET: &[(&str, &str, &str)] = &[
-    ("provider-projection", "*", "3: every provider"),
-    ("conversation-state", "*", "3: every provider"),
     ("mcp", "*", "4: MCP, both ways"),
     ("security", "rug-pull-definition-changed", "4: MCP, both ways"),
     ("security", "result-cannot-close-its-fence", "4: MCP, both ways"),
@@ -69,6 +70,8 @@ fn run(case: &Case, mode: Mode) -> Verdict {
     match case.family.as_str() {
         "malformed-json" | "schema-mismatch" => arguments::run(case, mode),
         "streaming" => streams::run(case, mode),
+        "provider-projection" => projections::run(case, mode),
+        "conversation-state" => transcripts::run(case, mode),
         "loop-control" => loops::run(case, mode),
         "security" => security::run(case),
         other => Err(format!("the family {other:?} is not known to this test")),

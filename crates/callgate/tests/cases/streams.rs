@@ -5,10 +5,10 @@ use callgate_machine::{
     Agent, Event,
     event::{GateVerdict, Why},
 };
-use callgate_wire::{ProviderError, ProviderErrorKind, Reply, Retry, chat::assemble};
+use callgate_wire::{ProviderError, ProviderErrorKind, Reply, Request, chat::assemble};
 use serde_json::{Value, json};
 
-use crate::{Case, Verdict, check, play, stated};
+use crate::{Case, Verdict, check, dialects, play, stated};
 
 type Assembled = Result<Reply, ProviderError>;
 
@@ -40,7 +40,11 @@ pub(crate) fn run(case: &Case, mode: Mode) -> Verdict {
 fn read(input: &Value) -> Result<Assembled, String> {
     check::known(input, &["sse", "sse_chunks_b64", "request", "provider", "response"], "input")?;
     if let Some(provider) = input.get("provider").and_then(Value::as_str) {
-        return of_response(provider, &input["response"]);
+        let dialects = dialects::of(Some(provider))?;
+        let dialect = dialects.first().ok_or("no codec")?;
+        let request = dialect.addressed(&Request::default());
+        let body = input["response"].to_string();
+        return Ok(dialect.codec.decode(&request, 200, None, body.as_bytes()));
     }
     let cap = match input.get("request") {
         Some(request) => {
@@ -58,23 +62,6 @@ fn read(input: &Value) -> Result<Assembled, String> {
         _ => return Err("input has neither sse nor sse_chunks_b64".to_owned()),
     };
     Ok(assemble(chunks.iter().map(Vec::as_slice), cap))
-}
-
-/// A whole response of a provider whose codec comes with a later issue: here only the mark by which
-/// it says that it threw its own call away.
-fn of_response(provider: &str, response: &Value) -> Result<Assembled, String> {
-    let reason = response.pointer("/candidates/0/finishReason").and_then(Value::as_str);
-    match (provider, reason) {
-        ("gemini", Some("MALFORMED_FUNCTION_CALL")) => Ok(Err(ProviderError::new(
-            ProviderErrorKind::MalformedCall,
-            "the provider discarded the model's call as malformed",
-            Retry::Backoff,
-        ))),
-        ("gemini", Some("STOP")) => Ok(Ok(play::says(""))),
-        _ => {
-            Err(format!("a {provider} response that ends by {reason:?} is not known to this test"))
-        }
-    }
 }
 
 /// The run: the model says this once, or fails like this for as long as it is asked.
