@@ -13,7 +13,9 @@ use callgate_wire::{
     ollama::Ollama,
     responses::Responses,
 };
-use serde_json::{Value, json};
+use serde_json::Value;
+
+use crate::forms::Form;
 
 /// One API of a provider.
 pub(crate) struct Dialect {
@@ -21,17 +23,7 @@ pub(crate) struct Dialect {
     pub(crate) family: Family,
     pub(crate) codec: Box<dyn Codec>,
     model: &'static str,
-    form: Form,
-}
-
-/// How bodies are laid out.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Form {
-    Chat,
-    Responses,
-    Anthropic,
-    Gemini,
-    Ollama,
+    pub(crate) form: Form,
 }
 
 /// All of them, or those of one provider.
@@ -129,54 +121,6 @@ impl Dialect {
             strict: tool["strict"] == true,
         };
         tools.into_iter().map(defined).collect()
-    }
-
-    /// A whole response that makes these calls: name and argument text.
-    pub(crate) fn calling(&self, calls: &[(&str, &str)]) -> String {
-        let object = |arguments: &str| -> Value { serde_json::from_str(arguments).unwrap() };
-        let each = |call: &dyn Fn(String, &str, &str) -> Value| -> Vec<Value> {
-            let calls = calls.iter().enumerate();
-            calls.map(|(n, (name, arguments))| call(format!("id{n}"), name, arguments)).collect()
-        };
-        let body = match self.form {
-            Form::Chat => {
-                let calls = each(&|id, name, arguments| {
-                    json!({ "id": id, "type": "function",
-                            "function": { "name": name, "arguments": arguments } })
-                });
-                let message = json!({ "role": "assistant", "content": null, "tool_calls": calls });
-                json!({ "choices": [{ "message": message, "finish_reason": "tool_calls" }] })
-            }
-            Form::Responses => {
-                let calls = each(&|id, name, arguments| {
-                    json!({ "type": "function_call", "id": format!("fc_{id}"), "call_id": id,
-                            "status": "completed", "name": name, "arguments": arguments })
-                });
-                json!({ "status": "completed", "output": calls })
-            }
-            Form::Anthropic => {
-                let calls = each(
-                    &|id, name, arguments| json!({ "type": "tool_use", "id": id, "name": name, "input": object(arguments) }),
-                );
-                json!({ "type": "message", "role": "assistant", "content": calls,
-                        "stop_reason": "tool_use" })
-            }
-            Form::Gemini => {
-                let calls = each(
-                    &|_, name, arguments| json!({ "functionCall": { "name": name, "args": object(arguments) } }),
-                );
-                json!({ "candidates": [{ "content": { "role": "model", "parts": calls },
-                                         "finishReason": "STOP" }] })
-            }
-            Form::Ollama => {
-                let calls = each(
-                    &|_, name, arguments| json!({ "function": { "name": name, "arguments": object(arguments) } }),
-                );
-                let message = json!({ "role": "assistant", "content": "", "tool_calls": calls });
-                json!({ "message": message, "done": true, "done_reason": "stop" })
-            }
-        };
-        body.to_string()
     }
 
     /// A body's transcript, part by part. What the form has no place for is an error.

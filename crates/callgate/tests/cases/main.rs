@@ -8,6 +8,7 @@
 mod arguments;
 mod check;
 mod dialects;
+mod forms;
 mod loops;
 #[path = "../../../callgate-machine/tests/play/mod.rs"]
 mod play;

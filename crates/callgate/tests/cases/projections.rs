@@ -135,7 +135,7 @@ fn show(
                 return Ok(play::says("done"));
             }
             let calls: Vec<_> = defined.iter().map(|tool| (&*tool.name, arguments)).collect();
-            let response = dialect.calling(&calls);
+            let response = dialect.form.calling(&calls);
             dialect.codec.decode(&dialect.addressed(request), 200, None, response.as_bytes())
         }),
         ..play::World::default()
@@ -179,8 +179,14 @@ fn sent(
             }
             "strict" => check::same(word, &json!(first()?.strict), want)?,
             "note_to_host" => {
-                let (_, reason) = shown.mount.fell_back().first().ok_or("no reason is given")?;
-                check::same(word, &json!({ "class": reason.class, "path": reason.path }), want)?;
+                check::known(want, &["class", "path"], word)?;
+                let told = shown.mount.shown().fell_back.get("the_tool");
+                let told = told.ok_or("no reason is given")?;
+                let (class, path) = (want["class"].as_str(), want["path"].as_str());
+                let begins = format!("{} at {}: ", class.unwrap_or("?"), path.unwrap_or("?"));
+                if !told.starts_with(&begins) {
+                    return Err(format!("{word}: want {want}, got {told:?}"));
+                }
             }
             "dispatched_arguments" => {
                 let call = shown.played.tools.first().ok_or("the call was not dispatched")?;
