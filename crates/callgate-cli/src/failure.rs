@@ -10,7 +10,7 @@ use callgate::{
     contract::Mistake,
     machine::{Finish, Status, StoppedBy},
     model::{ModelError, RegistryError},
-    wire::{ProviderError, ProviderErrorKind},
+    wire::{ProviderError, ProviderErrorKind, Retry},
 };
 use serde_json::{Map, Value, json};
 
@@ -136,7 +136,13 @@ impl Failure {
     }
 
     fn provider(error: &ProviderError) -> Self {
-        let message = words::clean(&error.message);
+        let said = words::clean(&error.message);
+        // Where the fault is theirs, their own words seldom say so: "Overloaded".
+        let message = match error.kind {
+            ProviderErrorKind::RateLimit => format!("the provider takes no more for now: {said}"),
+            ProviderErrorKind::Unavailable => format!("the provider is unavailable: {said}"),
+            _ => said,
+        };
         let code = match error.kind {
             ProviderErrorKind::Auth => "provider_auth",
             ProviderErrorKind::NotFound => "provider_not_found",
@@ -154,7 +160,16 @@ impl Failure {
         if let Some(status) = error.status {
             failure.more.insert("status".to_owned(), json!(status));
         }
-        failure
+        match (error.kind, error.retry) {
+            (_, Retry::AfterMs(ms)) if ms >= 1000 => {
+                failure.hint(format!("It asks to wait for {} s.", ms.div_ceil(1000)))
+            }
+            (
+                ProviderErrorKind::RateLimit | ProviderErrorKind::Unavailable,
+                Retry::Backoff | Retry::AfterMs(_),
+            ) => failure.hint("This usually passes: run it later, or with another --model."),
+            _ => failure,
+        }
     }
 
     /// Mistakes in files that people write.

@@ -50,5 +50,5 @@ fn a_turn_that_fails_does_not_end_it() {
     let project = Project::new(&replies);
     let ended = callgate(project.dir(), &["chat"]).input("First.\nSecond.\n").run().with(5);
     assert_eq!(ended.out, "Hello.\n");
-    ended.says(&["error: down"]);
+    ended.says(&["error: the provider is unavailable: down"]);
 }

@@ -10,6 +10,7 @@ mod compatible;
 mod newcomer;
 mod papers;
 mod project;
+mod providers;
 mod server;
 mod terminal;
 mod verbs;

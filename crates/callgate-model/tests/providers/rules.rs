@@ -1,8 +1,10 @@
 //! The rules of each API, as a server keeps them.
+//!
+//! Also compiled into the tests of `callgate-cli`, over the parent module's server and key.
 
 use serde_json::{Value, json};
 
-use crate::server::{self, END, Script};
+use super::server::{self, END, Script};
 
 /// One provider.
 pub(crate) struct Api {
@@ -164,28 +166,51 @@ pub(crate) const API: &[Api] = &[
 impl Api {
     /// A server of this API: calls first, an answer once there are results.
     pub(crate) fn judge(&'static self) -> impl Fn(&str) -> Script + Send + Sync + 'static {
-        move |request| self.answer(request)
+        move |request| match self.judged(request) {
+            Ok((has_results, streamed)) => {
+                self.reply(if has_results { self.done } else { self.calls }, streamed)
+            }
+            Err(refusal) => refusal,
+        }
     }
 
-    fn answer(&self, request: &str) -> Script {
+    /// A server of this API: these whole replies in order, then an answer.
+    #[allow(dead_code, reason = "each test uses its own part")]
+    pub(crate) fn playing(
+        &'static self,
+        replies: Vec<String>,
+    ) -> impl Fn(&str) -> Script + Send + Sync + 'static {
+        let replies = std::sync::Mutex::new(std::collections::VecDeque::from(replies));
+        move |request| match self.judged(request) {
+            Ok((_, streamed)) => match replies.lock().unwrap().pop_front() {
+                Some(reply) => server::json(200, &[], &reply),
+                None => self.reply(self.done, streamed),
+            },
+            Err(refusal) => refusal,
+        }
+    }
+
+    /// Whether results have come and a stream is asked for, or the refusal.
+    fn judged(&self, request: &str) -> Result<(bool, bool), Script> {
         let (head, body) = request.split_once("\r\n\r\n").unwrap();
         let body: Value = serde_json::from_str(body).unwrap();
         let streamed = head.contains(":stream") || body["stream"] == true;
         let path = if streamed { self.streamed_path } else { self.path };
         let line = head.lines().next().unwrap();
         assert_eq!(line, format!("POST {path} HTTP/1.1"));
-        let key = format!("{}: {}{}", self.header, self.scheme, crate::KEY);
+        let key = format!("{}: {}{}", self.header, self.scheme, super::KEY);
         assert!(head.contains(&key), "{head}");
         if self.spec.starts_with("anthropic") {
             assert!(head.contains("anthropic-version: "), "{head}");
         }
-        let has_results = match (self.judge)(&body) {
-            Ok(has_results) => has_results,
-            Err(message) => {
-                return server::json(400, &[], &(self.refusal)(&message).to_string());
-            }
-        };
-        let replies = if has_results { self.done } else { self.calls };
+        match (self.judge)(&body) {
+            Ok(has_results) => Ok((has_results, streamed)),
+            Err(message) => Err(server::json(400, &[], &(self.refusal)(&message).to_string())),
+        }
+    }
+
+    /// A whole or a streamed reply.
+    fn reply(&self, replies: [&str; 2], streamed: bool) -> Script {
         if !streamed {
             return server::json(200, &[], replies[0]);
         }
