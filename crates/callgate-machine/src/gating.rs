@@ -9,7 +9,7 @@ use callgate_contract::{
     tier::Tier,
     tool::hash,
 };
-use callgate_wire::{Reply, Stop, ToolCall};
+use callgate_wire::{Reply, Stop, ToolCall, ToolChoice};
 
 use crate::{
     answer,
@@ -107,6 +107,17 @@ fn judge(run: &Run, index: usize, edited: bool) -> Event {
         Err(fault) => return event(None, Vec::new(), refused(on_offer(run, fault))),
     };
     let name = Some(tool.name.clone());
+    // Not every provider holds a choice among the tools, so the gate does.
+    let chosen: Option<Vec<&str>> = match &run.choice {
+        ToolChoice::One(one) => Some(vec![one]),
+        ToolChoice::Subset { names, .. } => Some(names.iter().map(|n| &**n).collect()),
+        _ => None,
+    };
+    if let Some(chosen) = chosen.filter(|chosen| !edited && !chosen.contains(&&*tool.name)) {
+        let available = chosen.into_iter().map(str::to_owned).collect();
+        let fault = Fault::unknown_tool(&call.name, available, None);
+        return event(name, Vec::new(), refused(Box::new(fault)));
+    }
     if tool.tier.never_runs() {
         // Not even offered, so it is as if it did not exist.
         let fault =

@@ -6,7 +6,7 @@ use std::{
 };
 
 use callgate_contract::{Admitted, Catalog, Facts, Fault, schema::Schema};
-use callgate_wire::{AssistantPart, Message, Part, ToolResult, Usage};
+use callgate_wire::{AssistantPart, Message, Part, ToolChoice, ToolResult, Usage};
 use serde_json::json;
 use serde_json::value::RawValue;
 
@@ -26,6 +26,8 @@ pub struct Run {
     pub(crate) id: Arc<str>,
     pub(crate) catalog: Arc<Catalog>,
     pub(crate) mount: Mount,
+    /// What the last reply could call.
+    pub(crate) choice: ToolChoice,
     /// The model of the last reply, where it was not the first.
     pub(crate) replied_by: Option<Arc<str>>,
     pub(crate) start: Option<Arc<RunStarted>>,
@@ -162,6 +164,7 @@ impl Run {
             id: id.into(),
             catalog,
             mount: mount.into(),
+            choice: ToolChoice::Auto,
             replied_by: None,
             start: None,
             answer: None,

@@ -61,6 +61,7 @@ pub fn step(run: &mut Run, record: &Record) -> Vec<Effect> {
             run.hop = *hop;
             let is_step = *tool_choice != ToolChoice::None;
             run.steps += u32::from(is_step);
+            run.choice.clone_from(tool_choice);
             run.phase = Phase::Thinking { why: *why, is_step };
             out.push(ask::effect(run, &record.event));
         }
@@ -156,6 +157,14 @@ fn replied(run: &mut Run, reply: &Arc<Reply>, why: Why, is_step: bool, out: &mut
     if has_calls && reply.stop == Stop::Refusal {
         run.calls = calls;
         out.push(Effect::Append(policy::finish(run, StoppedBy::Refusal)));
+        return;
+    }
+    if !has_calls && reply.stop == Stop::Paused {
+        // The provider goes on where it stopped; the step limit bounds that too.
+        out.push(Effect::Append(match policy::over_budget(run) {
+            Some(stop) => policy::finish(run, stop),
+            None => ask::after_results(run),
+        }));
         return;
     }
     if !has_calls {

@@ -57,6 +57,8 @@ pub enum Stop {
     Length,
     /// The model or the provider declined.
     Refusal,
+    /// By the provider, in the midst of its own tools' work: to be asked on with what there is.
+    Paused,
     /// The stream or body ended without its end. Nothing in it may run.
     Incomplete,
 }

@@ -230,3 +230,20 @@ async fn a_refused_key_is_no_outage() {
     let error = agent.run("Hello").await.unwrap_err();
     assert!(error.to_string().contains("wrong key"), "{error}");
 }
+
+#[tokio::test]
+async fn a_choice_among_the_tools_is_held_by_the_gate() {
+    let script = json!({"replies": [
+        {"calls": [{"name": "double", "arguments": {"n": 1}}]},
+        {"calls": [{"name": "getTicket", "arguments": {"id": "T-1"}}]},
+        {"text": "done"}
+    ]});
+    let choice = json!({"name": "a", "toolChoice": {"one": "getTicket"}});
+    let spec = callgate::machine::Agent::read("agent.json", &choice.to_string()).unwrap();
+    let model = callgate::model::scripted(&script.to_string()).unwrap();
+    let agent =
+        Agent::builder().spec(spec).model(model).tool(get_ticket).tool(double).build().unwrap();
+    // The refused call leaves the opening's choice behind: afterwards the model is free.
+    let finish = agent.run("T-1?").finish().await.unwrap();
+    assert_eq!((finish.calls, finish.text.as_deref()), (1, Some("done")));
+}

@@ -313,7 +313,7 @@ impl View {
         let cut = match reply.stop {
             Stop::Length => "the reply was cut off at the token limit: none of its calls runs",
             Stop::Incomplete => "the reply broke off: none of its calls runs",
-            Stop::End | Stop::Refusal => return,
+            Stop::End | Stop::Refusal | Stop::Paused => return,
         };
         self.screen.line(format!("  {}", paint.yellow(cut)));
     }

@@ -100,9 +100,8 @@ pub(super) fn stop(reason: &str) -> Stop {
     match reason {
         "max_tokens" | "model_context_window_exceeded" => Stop::Length,
         "refusal" => Stop::Refusal,
-        // A long turn of Anthropic's own tools, to be asked on with what there is of it. We offer
-        // no such tools; should it come all the same, the reply is not whole.
-        "pause_turn" => Stop::Incomplete,
+        // A long turn of Anthropic's own tools, such as its tool search.
+        "pause_turn" => Stop::Paused,
         _ => Stop::End,
     }
 }
