@@ -5,7 +5,7 @@
 //! ([`crate::rules`], [`crate::tier`]). Whether the reply that carried the call was whole is the
 //! machine's to know: a call from a cut reply never gets here (law 10).
 
-use std::{borrow::Cow, collections::BTreeMap, sync::Arc};
+use std::{collections::BTreeMap, sync::Arc};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -185,17 +185,4 @@ fn refuse_or_coerce(
     }
     let violations = violation::tell(schema, doc, &findings);
     Verdict::refused(Fault::schema_mismatch(violations, doc.root().raw()))
-}
-
-/// The text of a call's arguments as a provider gets it back in history: what was admitted, or
-/// the raw text where that is an object, or an empty object. Providers parse history and refuse
-/// whole conversations over one broken string.
-pub fn replayable<'t>(raw: &'t str, admitted: Option<&'t Admitted>) -> Cow<'t, str> {
-    if let Some(admitted) = admitted {
-        return Cow::Borrowed(admitted.text());
-    }
-    match Document::parse(raw) {
-        Ok(doc) if doc.root().kind() == Kind::Object => Cow::Borrowed(raw),
-        _ => Cow::Borrowed("{}"),
-    }
 }
