@@ -15,7 +15,7 @@ pub enum LocalError {
         source: std::io::Error,
     },
     /// The file is no GGUF, or a torn one.
-    #[error("{path} is no usable GGUF file: {source}")]
+    #[error("{} is no usable GGUF file: {}", path.display(), first_line(source))]
     Gguf {
         /// The model's file.
         path: PathBuf,
@@ -43,7 +43,7 @@ pub enum LocalError {
     #[error("cannot tokenize: {0}")]
     Tokenize(#[source] tokenizers::Error),
     /// Arithmetic failed: wrong shapes in the file, or memory.
-    #[error("the model cannot be evaluated: {0}")]
+    #[error("the model cannot be evaluated: {}", first_line(.0))]
     Evaluate(#[from] candle_core::Error),
     /// Prompt and reply do not fit the context.
     #[error("{needed} tokens do not fit the context of {limit}")]
@@ -65,6 +65,11 @@ pub enum LocalError {
     /// The thread that runs the model could not be started.
     #[error("cannot start the model's thread: {0}")]
     Thread(#[source] std::io::Error),
+}
+
+/// The library's words without the backtrace that it appends where backtraces are on.
+fn first_line(error: &candle_core::Error) -> String {
+    error.to_string().lines().next().unwrap_or_default().trim().to_owned()
 }
 
 /// The grammar library's own words; it has no typed errors.
