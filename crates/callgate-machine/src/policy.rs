@@ -5,6 +5,7 @@ use std::{sync::Arc, time::Duration};
 use callgate_contract::{
     ErrorKind, Fault, Mode,
     document::{Document, canonical},
+    schema::SchemaFault,
 };
 use callgate_wire::{ProviderError, ProviderErrorKind, Reply};
 
@@ -198,6 +199,13 @@ pub(crate) fn finish(run: &Run, stop: StoppedBy) -> Event {
 pub(crate) fn too_many_tools(run: &Run, count: usize, limit: usize) -> Event {
     let mut end = ending(run, Status::Failed, Some(StoppedBy::TooManyTools));
     end.fault = Some(Box::new(Fault::too_many_tools(count, limit)));
+    Event::RunFinished(Box::new(end))
+}
+
+/// The end before anything was sent: no answer could be judged by such a schema.
+pub(crate) fn unusable_answer(run: &Run, faults: &[SchemaFault]) -> Event {
+    let mut end = ending(run, Status::Failed, Some(StoppedBy::SchemaFail));
+    end.fault = Some(Box::new(Fault::unusable_answer_schema(faults)));
     Event::RunFinished(Box::new(end))
 }
 

@@ -7,7 +7,10 @@
 
 use std::sync::Arc;
 
-use callgate_contract::{Admitted, ErrorKind, Executed, Failure, Fault, result};
+use callgate_contract::{
+    Admitted, ErrorKind, Executed, Failure, Fault, result,
+    schema::{Schema, SchemaFault},
+};
 use callgate_wire::{AssistantPart, Message, Part, Reply, Stop, ToolCall, ToolChoice};
 
 use crate::{
@@ -33,14 +36,18 @@ pub fn step(run: &mut Run, record: &Record) -> Vec<Effect> {
         Event::RunStarted(start) => {
             run.started_at = record.at;
             run.start = Some(Arc::new((**start).clone()));
-            run.answer = start.answer.as_ref().and_then(Answer::compile);
+            let answer = start.answer.as_ref().map(Answer::compile).transpose();
             run.messages.push(Arc::new(Message::user(start.goal.clone())));
-            match run.mount.too_many() {
-                Some((count, limit)) => {
-                    out.push(Effect::Append(policy::too_many_tools(run, count, limit)));
+            let next = match (answer, run.mount.too_many()) {
+                // An answer that nothing can judge is not asked for.
+                (Err(faults), _) => policy::unusable_answer(run, &faults),
+                (_, Some((count, limit))) => policy::too_many_tools(run, count, limit),
+                (Ok(answer), None) => {
+                    run.answer = answer;
+                    ask::request(run, Why::Turn)
                 }
-                None => out.push(Effect::Append(ask::request(run, Why::Turn))),
-            }
+            };
+            out.push(Effect::Append(next));
         }
         // Between a call and its result there is no place for a user's word.
         Event::UserSaid { .. } if run.phase != Phase::Over => {}
@@ -126,10 +133,11 @@ pub fn step(run: &mut Run, record: &Record) -> Vec<Effect> {
 }
 
 impl Answer {
-    fn compile(spec: &crate::event::AnswerSchema) -> Option<Self> {
-        let schema = callgate_contract::schema::Schema::compile(spec.schema.clone()).ok()?;
-        let text = serde_json::value::to_raw_value(&spec.schema).ok()?;
-        Some(Self { schema, spec: spec.clone(), text: text.into() })
+    fn compile(spec: &crate::event::AnswerSchema) -> Result<Self, Vec<SchemaFault>> {
+        let schema = Schema::compile(spec.schema.clone())?;
+        // A value of our own always serialises.
+        let text = serde_json::value::to_raw_value(&spec.schema).map_err(|_| Vec::new())?;
+        Ok(Self { schema, spec: spec.clone(), text: text.into() })
     }
 }
 

@@ -247,3 +247,16 @@ async fn a_choice_among_the_tools_is_held_by_the_gate() {
     let finish = agent.run("T-1?").finish().await.unwrap();
     assert_eq!((finish.calls, finish.text.as_deref()), (1, Some("done")));
 }
+
+#[tokio::test]
+async fn an_answer_schema_that_is_none_ends_the_run_before_anything_is_sent() {
+    let agent = agent(&json!({"replies": [{"text": "never asked"}]})).build().unwrap();
+    let engine = agent.engine();
+    let mut start = engine.start("go", Value::Null);
+    let schema = json!({"type": "nonsense"});
+    start.answer = Some(callgate::machine::event::AnswerSchema { schema, tool: None });
+    let finish = engine.session(None, Default::default()).start(start).await.unwrap();
+    assert_eq!((finish.stopped_by, finish.hops), (Some(StoppedBy::SchemaFail), 0));
+    let fault = finish.fault.unwrap();
+    assert!(fault.message.contains("nonsense") && fault.message.contains("/type"), "{fault:?}");
+}

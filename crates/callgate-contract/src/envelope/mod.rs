@@ -17,6 +17,7 @@ use serde_json::value::RawValue;
 use crate::{
     document::{Syntax, SyntaxError, SyntaxReason},
     outcome::{ErrorKind, Executed, Failure},
+    schema::SchemaFault,
     shape::Omission,
     violation::Violation,
 };
@@ -272,6 +273,18 @@ impl Fault {
         .hint("Try again later, or tell the user that it cannot be checked at the moment.");
         fault.rule = Some(id.to_owned());
         fault
+    }
+
+    /// The answer's own schema is no schema: nothing was sent.
+    pub fn unusable_answer_schema(faults: &[SchemaFault]) -> Self {
+        let told: Vec<String> =
+            faults.iter().map(|f| format!("{} (at {})", f.message, f.pointer)).collect();
+        Self::new(
+            ErrorKind::SchemaMismatch,
+            format!("The answer's schema is faulty: {}. Nothing was sent.", told.join("; ")),
+        )
+        .hint("Correct the schema of the answer.")
+        .final_()
     }
 
     /// More tools than the provider takes: nothing was sent.
