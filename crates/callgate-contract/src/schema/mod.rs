@@ -8,6 +8,7 @@ pub mod canonical;
 mod check;
 mod finding;
 mod keywords;
+mod parts;
 mod walk;
 
 use std::sync::Arc;
@@ -16,8 +17,9 @@ use jsonschema::{Draft, Validator};
 use serde_json::Value;
 
 pub use check::SchemaFault;
-pub(crate) use check::is_type;
+pub(crate) use check::{is_type, percent_decode};
 pub(crate) use finding::{Expect, Finding};
+pub(crate) use parts::{Parts, matches, refs_hide_siblings};
 pub(crate) use walk::walk;
 
 use crate::document::{Json, NodeRef};
