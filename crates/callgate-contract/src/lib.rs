@@ -47,6 +47,7 @@ pub mod document;
 pub mod envelope;
 pub mod fixture;
 pub mod gate;
+pub mod lint;
 mod outcome;
 mod repair;
 pub mod result;

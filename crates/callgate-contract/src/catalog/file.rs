@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::{Mode, rules::Lookup, tier::Tier};
+use crate::{Mode, lint::LintFile, rules::Lookup, tier::Tier};
 
 /// A tool contract.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
@@ -64,6 +64,9 @@ pub struct ToolFile {
     /// Other names that models use for arguments, to the right ones. Applied in lenient mode.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub aliases: BTreeMap<String, String>,
+    /// What `callgate check` is not to find here, with reasons. It changes nothing at run time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lint: Option<LintFile>,
 }
 
 /// A worked example.

@@ -46,11 +46,21 @@ pub struct Comparison {
     pub only_first: Option<Value>,
     /// A value that only the second admits, where one was found.
     pub only_second: Option<Value>,
+    /// Whether the first admits something that the second does not, by proof alone.
+    pub(crate) more: Option<bool>,
+    /// Whether the second admits something that the first does not, by proof alone.
+    pub(crate) less: Option<bool>,
 }
 
 /// Compares two schemas. Formats are asserted, as the gate asserts them.
 pub fn compare(first: &Value, second: &Value) -> Comparison {
-    let unknown = Comparison { relation: Relation::Unknown, only_first: None, only_second: None };
+    let unknown = Comparison {
+        relation: Relation::Unknown,
+        only_first: None,
+        only_second: None,
+        more: None,
+        less: None,
+    };
     let (Ok(a), Ok(b)) = (canonical(first), canonical(second)) else { return unknown };
     // What `second` has and `first` has not, and the other way round.
     let more = lacks(&b, &a);
@@ -84,7 +94,26 @@ pub fn compare(first: &Value, second: &Value) -> Comparison {
         (Some(true), Some(true)) => Relation::Both,
         _ => Relation::Unknown,
     };
-    Comparison { relation, only_first, only_second }
+    Comparison { relation, only_first, only_second, more, less }
+}
+
+/// Whether it is proved that no value is an instance.
+pub fn is_impossible(schema: &Value) -> bool {
+    canonical(schema).is_ok_and(|set| set.satisfiability() == Satisfiability::No)
+}
+
+/// Whether it is proved that every value is an instance.
+pub fn is_vacuous(schema: &Value) -> bool {
+    let (Ok(set), Ok(all)) = (canonical(schema), canonical(&Value::Bool(true))) else {
+        return false;
+    };
+    lacks(&set, &all) == Some(false)
+}
+
+/// Whether it is proved that both admit the same; quicker than [`compare`], without witnesses.
+pub fn admit_the_same(first: &Value, second: &Value) -> bool {
+    let (Ok(a), Ok(b)) = (canonical(first), canonical(second)) else { return false };
+    lacks(&a, &b) == Some(false) && lacks(&b, &a) == Some(false)
 }
 
 /// What a schema comes to in normal form.

@@ -1,0 +1,204 @@
+//! One tool, as a file has it: what rules look at.
+
+use serde_json::Value;
+
+use super::{
+    paper::{Form, Paper, below},
+    reach::{Spot, reach},
+};
+use crate::{
+    document::{Kind, NodeRef, push_token},
+    schema::{Schema, SchemaFault},
+};
+
+/// A tool, read leniently: what is missing or of the wrong kind is simply not there.
+pub(crate) struct Seen<'p> {
+    /// The file.
+    pub paper: &'p Paper<'p>,
+    /// The tool in it.
+    pub node: NodeRef<'p>,
+    /// Its pointer in the file.
+    pub pointer: String,
+    /// How it is written.
+    pub form: Form,
+    /// Its name; empty where it has none.
+    pub name: &'p str,
+    /// What the model reads.
+    pub description: Option<&'p str>,
+    /// Where the description is or would be, from the tool.
+    pub description_at: &'static str,
+    /// The schema of the arguments, where it is one.
+    pub input: Option<Part>,
+    /// The schema of the result, where it is one.
+    pub output: Option<Part>,
+}
+
+/// A schema of a tool.
+pub(crate) struct Part {
+    /// Its pointer from the tool.
+    pub at: &'static str,
+    /// The schema.
+    pub schema: Schema,
+}
+
+impl Part {
+    /// Visits every subschema that an instance can meet, references followed.
+    pub(crate) fn reach<'s>(&'s self, visit: &mut dyn FnMut(&Spot<'s>)) {
+        reach(self.schema.value(), visit);
+    }
+}
+
+impl<'p> Seen<'p> {
+    pub(super) fn new(paper: &'p Paper<'p>, node: NodeRef<'p>, at: &str, form: Form) -> Self {
+        let inner = match node.get("function") {
+            Some(function) if form == Form::OpenAi => function,
+            _ => node,
+        };
+        let text = |name: &str| inner.get(name).and_then(|text| text.string());
+        let nested = inner.span() != node.span();
+        let part = |places: [Option<&'static str>; 2]| {
+            let at = places.into_iter().flatten().find(|at| below(node, at).is_some())?;
+            let value = below(node, at)?.to_value();
+            Some((at, value))
+        };
+        let compiled = |(at, value): (&'static str, Value)| {
+            let schema = if matches!(value, Value::Object(_) | Value::Bool(_)) {
+                Schema::compile(value).ok()?
+            } else {
+                return None;
+            };
+            Some(Part { at, schema })
+        };
+        Self {
+            paper,
+            node,
+            pointer: at.to_owned(),
+            form,
+            name: text("name").unwrap_or_default(),
+            description: text("description").filter(|text| !text.trim().is_empty()),
+            description_at: if nested { "/function/description" } else { "/description" },
+            input: part(input_places(form, nested)).and_then(compiled),
+            output: part(output_places(form)).and_then(compiled),
+        }
+    }
+
+    /// The schemas, input first.
+    pub(crate) fn parts(&self) -> impl Iterator<Item = &Part> {
+        self.input.iter().chain(&self.output)
+    }
+
+    /// What is wrong with a part that is there and is no schema.
+    pub(crate) fn faults(&self) -> Vec<(String, SchemaFault)> {
+        let nested = self.description_at != "/description";
+        let mut faults = Vec::new();
+        let places = [(input_places(self.form, nested), true), (output_places(self.form), false)];
+        for (places, is_input) in places {
+            let found =
+                places.into_iter().flatten().find_map(|at| Some((at, below(self.node, at)?)));
+            let Some((at, node)) = found else { continue };
+            let value = node.to_value();
+            let compiled =
+                if is_input { crate::catalog::input_schema(value) } else { Schema::compile(value) };
+            for fault in compiled.err().into_iter().flatten() {
+                faults.push((format!("{at}{}", fault.pointer), fault));
+            }
+        }
+        faults
+    }
+
+    /// Every string that a model reads, with its pointer from the tool: names of members too.
+    pub(crate) fn texts(&self, visit: &mut dyn FnMut(&str, &'p str)) {
+        strings(self.node, self.form, true, &mut String::new(), visit);
+    }
+
+    /// Every string in it, the backend's too.
+    pub(crate) fn all_texts(&self, visit: &mut dyn FnMut(&str, &'p str)) {
+        strings(self.node, self.form, false, &mut String::new(), visit);
+    }
+
+    /// A boolean of the annotations, by the contract's name and by MCP's.
+    pub(crate) fn annotation(&self, own: &str, hint: &str) -> Option<bool> {
+        let annotations = self.node.get("annotations")?;
+        let name = if self.form == Form::Contract { own } else { hint };
+        match annotations.get(name)?.kind() {
+            Kind::True => Some(true),
+            Kind::False => Some(false),
+            _ => None,
+        }
+    }
+
+    /// Whether it is offered only after a search.
+    pub(crate) fn is_deferred(&self) -> bool {
+        let by = if self.form == Form::Contract { "defer" } else { "defer_loading" };
+        self.node.get(by).is_some_and(|defer| defer.kind() == Kind::True)
+    }
+
+    /// The rules that its own contract allows, with the pointers of the entries.
+    pub(crate) fn allows(&self) -> Vec<(&'p str, String)> {
+        let list = below(self.node, "/lint/allow").filter(|_| self.form == Form::Contract);
+        list.into_iter()
+            .flat_map(|list| list.elements().enumerate())
+            .filter_map(|(i, entry)| {
+                let reason = entry.get("reason")?.string()?;
+                let rule = entry.get("rule")?.string()?;
+                (!reason.trim().is_empty()).then(|| (rule, format!("/lint/allow/{i}")))
+            })
+            .collect()
+    }
+}
+
+fn input_places(form: Form, nested: bool) -> [Option<&'static str>; 2] {
+    match form {
+        Form::Contract => [Some("/input"), None],
+        Form::Mcp => [Some("/inputSchema"), None],
+        Form::Anthropic => [Some("/input_schema"), None],
+        Form::OpenAi if nested => [Some("/function/parameters"), None],
+        Form::OpenAi => [Some("/parameters"), None],
+        Form::Gemini => [Some("/parametersJsonSchema"), Some("/parameters")],
+    }
+}
+
+fn output_places(form: Form) -> [Option<&'static str>; 2] {
+    match form {
+        Form::Contract => [Some("/output"), None],
+        Form::Mcp => [Some("/outputSchema"), None],
+        Form::Gemini => [Some("/responseJsonSchema"), Some("/response")],
+        Form::OpenAi | Form::Anthropic => [None, None],
+    }
+}
+
+/// Members of a contract that no model reads.
+const UNREAD: &[&str] =
+    &["$schema", "version", "tier", "rules", "backend", "lint", "aliases", "mode", "result"];
+
+fn strings<'p>(
+    node: NodeRef<'p>,
+    form: Form,
+    is_tool: bool,
+    pointer: &mut String,
+    visit: &mut dyn FnMut(&str, &'p str),
+) {
+    let depth = pointer.len();
+    match node.kind() {
+        Kind::String => visit(pointer, node.string().unwrap_or_default()),
+        Kind::Array => {
+            for (i, element) in node.elements().enumerate() {
+                push_token(pointer, &i.to_string());
+                strings(element, form, false, pointer, visit);
+                pointer.truncate(depth);
+            }
+        }
+        Kind::Object => {
+            for (name, value) in node.members() {
+                if is_tool && form == Form::Contract && UNREAD.contains(&name) {
+                    continue;
+                }
+                push_token(pointer, name);
+                visit(pointer, name);
+                strings(value, form, false, pointer, visit);
+                pointer.truncate(depth);
+            }
+        }
+        _ => {}
+    }
+}
