@@ -43,7 +43,7 @@ pub(crate) enum Verb {
     Chat(Chat),
     /// List, show and call the project's tools, without a model
     Tools(Tools),
-    /// Find every mistake in a project or in contract files
+    /// Find every mistake in a project or in contract files, and what models stumble over
     Check(Check),
     /// Print the JSON Schema of a file or of what is written to the journal
     Schema(Schema),
@@ -65,7 +65,7 @@ impl Verb {
                 ToolsVerb::List { json, .. } | ToolsVerb::Show { json, .. } => *json,
                 ToolsVerb::Call(call) => call.json,
             },
-            Self::Check(check) => check.json,
+            Self::Check(check) => check.json || check.format == ReportFormat::Json,
             Self::Model(models) => matches!(models.what, ModelVerb::List { json: true }),
             Self::Init(_) | Self::Schema(_) | Self::Export(_) | Self::Completion(_) => false,
         }
@@ -244,14 +244,71 @@ pub(crate) struct ToolsCall {
 
 /// `callgate check`.
 #[derive(Debug, Args)]
+#[command(after_long_help = CHECK_EXAMPLES)]
 pub(crate) struct Check {
-    /// Contract files, agent.json files, or folders of them; else the project
+    /// Contract files, agent.json files, MCP tools/list results, arrays of OpenAI or Anthropic
+    /// tools, or folders of them; else the project
     pub(crate) paths: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) project: InDir,
-    /// As one JSON object
-    #[arg(long)]
+    /// How the report is written
+    #[arg(long, value_enum, default_value_t = ReportFormat::Text, value_name = "FORMAT")]
+    pub(crate) format: ReportFormat,
+    /// As one JSON object: --format json
+    #[arg(long, conflicts_with = "format")]
     pub(crate) json: bool,
+    /// Mend what can be mended without a change of meaning, and write the files
+    #[arg(long)]
+    pub(crate) fix: bool,
+    /// Exit with 2 for warnings too, or for notes too
+    #[arg(long, value_enum, value_name = "LEVEL")]
+    pub(crate) deny: Option<Deny>,
+    /// Ask only this rule; may be given several times
+    #[arg(long = "rule", value_name = "RULE", value_delimiter = ',')]
+    pub(crate) rules: Vec<String>,
+    /// Do not ask this rule; may be given several times
+    #[arg(long, value_name = "RULE", value_delimiter = ',')]
+    pub(crate) allow: Vec<String>,
+    /// The least level that is shown; exit codes do not depend on it
+    #[arg(long, value_enum, value_name = "LEVEL")]
+    pub(crate) level: Option<LeastLevel>,
+    /// The settings file; else callgate.check.json in the project's folder, where there is one
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+    /// Say what a rule finds, why, and what to write instead; without RULE list them all
+    #[arg(long, value_name = "RULE", num_args = 0..=1, default_missing_value = "")]
+    pub(crate) explain: Option<String>,
+}
+
+/// How a report is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ReportFormat {
+    /// For a person, by tool
+    Text,
+    /// One JSON object
+    Json,
+    /// SARIF 2.1.0, for code hosts
+    Sarif,
+}
+
+/// What counts beside mistakes and errors.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Deny {
+    /// Warnings
+    Warnings,
+    /// Warnings and notes
+    Notes,
+}
+
+/// What is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum LeastLevel {
+    /// All
+    Note,
+    /// Warnings and errors
+    Warning,
+    /// Errors
+    Error,
 }
 
 /// `callgate schema`.
@@ -273,6 +330,8 @@ pub(crate) enum SchemaOf {
     Event,
     /// What answers a call
     Envelope,
+    /// callgate.check.json, the settings of check
+    Check,
 }
 
 /// `callgate export`.
@@ -367,6 +426,14 @@ Examples:
   callgate run \"What time is it in Tokyo?\"
   callgate tools call get_time '{\"zone\": \"Asia/Tokyo\"}'
   callgate check
+";
+
+const CHECK_EXAMPLES: &str = "\
+Examples:
+  callgate check
+  callgate check --deny warnings --format sarif > check.sarif
+  callgate check tools-list.json --level warning
+  callgate check --explain object-open
 ";
 
 const RUN_EXAMPLES: &str = "\

@@ -107,6 +107,26 @@ impl Project {
         Ok(Self { dir, spec, catalog: loaded.catalog, backends: loaded.backends, answer })
     }
 
+    /// The contract files that a folder's `agent.json` names, whether they can be loaded or not.
+    ///
+    /// # Errors
+    /// No `agent.json`, or one that cannot be read.
+    pub fn contract_files(dir: impl AsRef<Path>) -> Result<Vec<PathBuf>, Error> {
+        let dir = dir.as_ref();
+        let path = dir.join("agent.json");
+        if !path.is_file() {
+            return Err(ProjectError::NoAgent(dir.to_owned()).into());
+        }
+        let named: Value = serde_json::from_str(&read(&path)?).unwrap_or_default();
+        let patterns = named.get("tools").and_then(Value::as_array);
+        let patterns = patterns.into_iter().flatten().filter_map(Value::as_str);
+        let mut files: Vec<PathBuf> =
+            patterns.filter_map(|pattern| matching(dir, pattern).ok()).flatten().collect();
+        files.sort();
+        files.dedup();
+        Ok(files)
+    }
+
     /// The folder.
     pub fn dir(&self) -> &Path {
         &self.dir

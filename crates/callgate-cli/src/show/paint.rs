@@ -1,4 +1,4 @@
-//! Colours on standard error, where they are wanted.
+//! Colours, where they are wanted.
 
 use std::{
     env,
@@ -25,6 +25,12 @@ impl Paint {
     pub(crate) fn stderr() -> Self {
         let chosen = CHOSEN.get().copied().unwrap_or(Color::Auto);
         Self(wanted(chosen, &|name| env::var(name).ok(), io::stderr().is_terminal()))
+    }
+
+    /// For standard output, where what is shown there is for a person.
+    pub(crate) fn stdout() -> Self {
+        let chosen = CHOSEN.get().copied().unwrap_or(Color::Auto);
+        Self(wanted(chosen, &|name| env::var(name).ok(), io::stdout().is_terminal()))
     }
 
     pub(crate) fn is_on(self) -> bool {

@@ -5,6 +5,7 @@
 mod binary;
 mod cancel;
 mod chat;
+mod check;
 mod codes;
 mod compatible;
 mod newcomer;

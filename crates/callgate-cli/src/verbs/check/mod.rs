@@ -1,110 +1,96 @@
-//! `callgate check`: every mistake in a project or in contract files, at once.
+//! `callgate check`: every mistake in a project or in contract files at once, and what a model
+//! will stumble over in what is right.
 
-use std::{
-    collections::BTreeSet,
-    fs, io,
-    path::{Path, PathBuf},
-};
+mod explain;
+mod files;
+mod mend;
+mod report;
+mod sarif;
+mod text;
 
-use callgate::{Error, Project, contract::Mistake};
-use serde_json::json;
+use std::collections::BTreeSet;
+
+use callgate::contract::lint::{self, Level, Rule};
 
 use crate::{
-    cli,
+    cli::{self, Deny, ReportFormat},
     exit::Exit,
     failure::Failure,
     out,
-    show::{paint::Paint, words},
 };
+use files::Files;
+use report::Report;
 
 pub(super) fn go(check: &cli::Check) -> Result<Exit, Failure> {
-    let mut found = Found::default();
-    if check.paths.is_empty() {
-        found.project(&check.project.dir)?;
+    if let Some(id) = &check.explain {
+        return explain::go(id);
     }
-    let mut files = BTreeSet::new();
-    for path in &check.paths {
-        if path.is_dir() && path.join("agent.json").is_file() {
-            found.project(path)?;
-        } else if path.is_dir() {
-            files.extend(contracts_in(path)?);
-        } else if path.file_name().is_some_and(|name| name == "agent.json") {
-            found
-                .project(path.parent().filter(|p| *p != Path::new("")).unwrap_or(Path::new(".")))?;
-        } else {
-            files.insert(path.clone());
-        }
+    let policy = files::policy(check)?.only(known(&check.rules)?).without(known(&check.allow)?);
+    let mut files = Files::find(check)?;
+    let mut report = Report::of(&files, &policy)?;
+    if check.fix {
+        let (mended, fixed) = mend::mend(&mut files, report, &policy)?;
+        report = mended;
+        report.fixed = Some(fixed);
     }
-    if !files.is_empty() {
-        let files: Vec<PathBuf> = files.into_iter().collect();
-        found.add(files.len(), Project::check(&files).map(|catalog| catalog.len()))?;
+    let exit = exit(&report, check.deny);
+    report.findings.retain(|finding| finding.level >= check.level.map_or(Level::Note, Level::from));
+    let format = if check.json { ReportFormat::Json } else { check.format };
+    match format {
+        ReportFormat::Text => text::say(&report)?,
+        ReportFormat::Json => out::line(&report.to_json().to_string())?,
+        ReportFormat::Sarif => out::line(&format!("{:#}", sarif::log(&report)))?,
     }
-    found.say(check.json)
+    Ok(exit)
 }
 
-fn contracts_in(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
-    let list = || -> io::Result<Vec<PathBuf>> {
-        let mut files = Vec::new();
-        for entry in fs::read_dir(folder)? {
-            let path = entry?.path();
-            if path.is_file() && path.extension().is_some_and(|e| e == "json") {
-                files.push(path);
-            }
-        }
-        Ok(files)
+/// Mistakes and errors always count, the rest where it is asked.
+fn exit(report: &Report, deny: Option<Deny>) -> Exit {
+    let least = match deny {
+        None => Level::Error,
+        Some(Deny::Warnings) => Level::Warning,
+        Some(Deny::Notes) => Level::Note,
     };
-    let files = list().map_err(|error| unreadable(folder, &error.to_string()))?;
-    if files.is_empty() {
-        return Err(unreadable(folder, "there is no .json file in it"));
-    }
-    Ok(files)
+    let is_bad = report.findings.iter().any(|finding| finding.level >= least);
+    if is_bad || !report.mistakes.is_empty() { Exit::Configuration } else { Exit::Done }
 }
 
-fn unreadable(path: &Path, why: &str) -> Failure {
-    Failure::configuration("unreadable_file", format!("cannot check {}: {why}", path.display()))
+fn known(ids: &[String]) -> Result<BTreeSet<String>, Failure> {
+    ids.iter().map(|id| rule(id).map(|rule| rule.id.to_owned())).collect()
 }
 
-#[derive(Default)]
-struct Found {
-    contracts: usize,
-    mistakes: Vec<Mistake>,
+fn rule(id: &str) -> Result<&'static Rule, Failure> {
+    lint::rule(id).ok_or_else(|| {
+        let ids: Vec<&str> = lint::RULES.iter().map(|rule| rule.id).collect();
+        let hint = match callgate::contract::nearest(id, &ids) {
+            Some(near) => format!("Did you mean \"{near}\"?"),
+            None => "callgate check --explain lists them.".to_owned(),
+        };
+        Failure::configuration("unknown_rule", format!("there is no rule \"{id}\"")).hint(hint)
+    })
 }
 
-impl Found {
-    fn project(&mut self, dir: &Path) -> Result<(), Failure> {
-        self.add(0, Project::open(dir).map(|project| project.catalog().len()))
+impl From<cli::LeastLevel> for Level {
+    fn from(level: cli::LeastLevel) -> Self {
+        match level {
+            cli::LeastLevel::Note => Self::Note,
+            cli::LeastLevel::Warning => Self::Warning,
+            cli::LeastLevel::Error => Self::Error,
+        }
     }
+}
 
-    fn add(&mut self, at_least: usize, checked: Result<usize, Error>) -> Result<(), Failure> {
-        match checked {
-            Ok(contracts) => self.contracts += contracts,
-            Err(Error::Contracts(mistakes)) => {
-                self.contracts += at_least;
-                self.mistakes.extend(mistakes);
-            }
-            Err(error) => return Err(error.into()),
-        }
-        Ok(())
-    }
-
-    fn say(self, as_json: bool) -> Result<Exit, Failure> {
-        let exit = if self.mistakes.is_empty() { Exit::Done } else { Exit::Configuration };
-        if as_json {
-            let line = json!({ "contracts": self.contracts, "mistakes": self.mistakes });
-            out::line(&line.to_string())?;
-            return Ok(exit);
-        }
-        for mistake in &self.mistakes {
-            out::line(&mistake.to_string())?;
-        }
-        if self.mistakes.is_empty() {
-            let contracts = words::count(self.contracts, "contract");
-            out::line(&format!("{contracts}, no mistakes"))?;
-        } else {
-            let mistakes = words::count(self.mistakes.len(), "mistake");
-            use io::Write as _;
-            let _ = writeln!(io::stderr(), "{}", Paint::stderr().red(mistakes));
-        }
-        Ok(exit)
+/// `1 error, 2 warnings and 3 notes`; nothing where there is none.
+fn counted(report: &Report) -> Option<String> {
+    let parts: Vec<String> = [Level::Error, Level::Warning, Level::Note]
+        .into_iter()
+        .map(|level| (report.count(level), level.word()))
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, word)| crate::show::words::count(count, word))
+        .collect();
+    match parts.as_slice() {
+        [] => None,
+        [one] => Some(one.clone()),
+        [first @ .., last] => Some(format!("{} and {last}", first.join(", "))),
     }
 }

@@ -53,8 +53,8 @@ fn check(tool: &Seen<'_>, found: &mut Vec<Draft>) {
     found.push(Draft::new(
         tool.description_at,
         format!(
-            "{} for a tool with {for_what}, and nothing about {lacks}: a model can only guess when \
-             this is the tool to call",
+            "{} for a tool with {for_what}, and nothing about {lacks}: a model has to infer from \
+             the name when this is the tool to call",
             count(has_words, "word")
         ),
         "Write what it does, what comes back, when to use it and when another tool is the right \

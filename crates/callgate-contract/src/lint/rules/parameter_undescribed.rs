@@ -36,7 +36,12 @@ fn check(tool: &Seen<'_>, found: &mut Vec<Draft>) {
         }
     });
     let Some((first, _)) = silent.first() else { return };
-    let names: Vec<String> = silent.iter().map(|(_, name)| name.clone()).collect();
+    let mut names: Vec<String> = Vec::new();
+    for (_, name) in &silent {
+        if !names.contains(name) {
+            names.push(name.clone());
+        }
+    }
     let all = silent.len() + described;
     let (which, them) = match silent.len() {
         1 if all == 1 => (format!("the parameter {} has", names[0]), "it"),
