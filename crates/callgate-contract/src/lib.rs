@@ -43,6 +43,7 @@ mod adjustment;
 mod admitted;
 pub mod catalog;
 mod coerce;
+pub mod compat;
 pub mod document;
 pub mod envelope;
 pub mod fixture;

@@ -54,6 +54,12 @@ pub enum Omission {
 }
 
 impl Shape {
+    /// What it selects, how many elements and how many bytes it leaves.
+    pub(crate) fn says(&self) -> (Vec<&str>, Option<usize>, usize) {
+        let selects = self.select.iter().map(|(path, _)| path.as_str()).collect();
+        (selects, self.max_items, self.max_bytes)
+    }
+
     /// Compiles from a contract's `result`.
     pub(crate) fn compile(file: &ShapeFile) -> Result<Self, (usize, String)> {
         let mut select = Vec::new();

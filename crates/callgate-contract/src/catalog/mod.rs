@@ -1,6 +1,7 @@
 //! Catalogs: contracts loaded together, with every mistake told at once.
 
 mod file;
+mod listed;
 mod mistake;
 
 use std::{
