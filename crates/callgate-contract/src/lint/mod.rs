@@ -63,6 +63,7 @@ pub(crate) struct Offered<'p> {
 pub fn check(catalogs: &[Vec<Paper<'_>>], policy: &Policy) -> Vec<Finding> {
     let mut found = Vec::new();
     let mut used = policy::Used::default();
+    let mut names: Vec<String> = Vec::new();
     for papers in catalogs {
         let offered = Offered { papers, tools: papers.iter().flat_map(Paper::seen).collect() };
         let mut told: Vec<Finding> = Vec::new();
@@ -90,10 +91,11 @@ pub fn check(catalogs: &[Vec<Paper<'_>>], policy: &Policy) -> Vec<Finding> {
                 }
             }
         }
+        names.extend(offered.tools.iter().map(|tool| tool.name.to_owned()));
         rules::unused_in_contracts(&offered, policy, &used, &mut told);
         told.sort_by(|a, b| a.order().cmp(&b.order()));
         found.extend(told);
     }
-    rules::unused_in_config(policy, &used, &mut found);
+    rules::unused_in_config(policy, &used, &names, &mut found);
     found
 }

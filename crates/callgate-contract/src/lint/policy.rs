@@ -109,6 +109,14 @@ pub struct Policy {
     allow: Vec<Allowed>,
     only: BTreeSet<String>,
     without: BTreeSet<String>,
+    partial: bool,
+}
+
+impl Allowed {
+    /// Whether a tool of this name is meant.
+    pub(super) fn covers(&self, name: &str) -> bool {
+        matches_glob(&self.tools, name)
+    }
 }
 
 impl Policy {
@@ -168,6 +176,18 @@ impl Policy {
         self
     }
 
+    /// Only some of the project's tools are judged: an allowance that nothing is found for may be
+    /// for the others, and is not told.
+    #[must_use]
+    pub fn partial(mut self) -> Self {
+        self.partial = true;
+        self
+    }
+
+    pub(super) fn is_partial(&self) -> bool {
+        self.partial
+    }
+
     /// How much a rule counts; nothing where it is not asked.
     pub fn level(&self, rule: &Rule) -> Option<Level> {
         if (!self.only.is_empty() && !self.only.contains(rule.id)) || self.without.contains(rule.id)
@@ -193,7 +213,7 @@ impl Policy {
         let mut allowed = false;
         for (i, entry) in self.allow.iter().enumerate() {
             let fits = match tool {
-                Some(tool) => matches_glob(&entry.tools, tool.name),
+                Some(tool) => entry.covers(tool.name),
                 None => entry.tools == "*",
             };
             if entry.rule == rule && fits {

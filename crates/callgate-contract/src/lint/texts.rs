@@ -82,13 +82,13 @@ pub(crate) struct Bound {
     pub figure: f64,
     /// The word after it, in lower case.
     pub unit: String,
-    /// As written.
+    /// As written, up to the figure.
     pub said: String,
 }
 
 /// Every bound that a text names in words that leave no doubt.
 pub(crate) fn bounds(text: &str) -> Vec<Bound> {
-    const FIGURE: &str = r"(-?\d[\d,_]*(?:\.\d+)?)(?:\s*([\p{L}%]+))?";
+    const FIGURE: &str = r"(-?\d+(?:[,_]\d{3})*(?:\.\d+)?)(?:\s*([\p{L}%]+))?";
     static MOST: Pattern = LazyLock::new(|| {
         pattern(&format!(
             r"(?i)\b(?:max(?:imum)?(?:\s+(?:is|of|value(?:\s+is)?))?|at most|no more than|not more than|must not exceed|cannot exceed)\s*[:=]?\s*{FIGURE}"
@@ -101,25 +101,32 @@ pub(crate) fn bounds(text: &str) -> Vec<Bound> {
     });
     static BOTH: Pattern = LazyLock::new(|| {
         pattern(&format!(
-            r"(?i)(?:\b(?:must be|value|values|number|integer|is)\s+)?\bbetween\s+(-?\d[\d,_]*(?:\.\d+)?)\s+and\s+{FIGURE}"
+            r"(?i)(?:\b(?:must be|value|values|number|integer|is)\s+)?\bbetween\s+(-?\d+(?:[,_]\d{{3}})*(?:\.\d+)?)\s+and\s+{FIGURE}"
         ))
     });
     let figure = |text: &str| text.replace([',', '_'], "").parse::<f64>().ok();
+    let said =
+        |whole: &str, unit: &str| whole.strip_suffix(unit).unwrap_or(whole).trim().to_owned();
     let mut found = Vec::new();
     for (pattern, is_most) in [(&MOST, true), (&LEAST, false)] {
         for caught in pattern.captures_iter(text) {
             if let Some(figure) = figure(&caught[1]) {
-                let unit = caught.get(2).map_or("", |unit| unit.as_str()).to_lowercase();
-                found.push(Bound { is_most, figure, unit, said: caught[0].trim().to_owned() });
+                let unit = caught.get(2).map_or("", |unit| unit.as_str());
+                found.push(Bound {
+                    is_most,
+                    figure,
+                    unit: unit.to_lowercase(),
+                    said: said(&caught[0], unit),
+                });
             }
         }
     }
     for caught in BOTH.captures_iter(text) {
-        let unit = caught.get(3).map_or("", |unit| unit.as_str()).to_lowercase();
+        let unit = caught.get(3).map_or("", |unit| unit.as_str());
         for (i, is_most) in [(1, false), (2, true)] {
             if let Some(figure) = figure(&caught[i]) {
-                let said = caught[0].trim().to_owned();
-                found.push(Bound { is_most, figure, unit: unit.clone(), said });
+                let said = said(&caught[0], unit);
+                found.push(Bound { is_most, figure, unit: unit.to_lowercase(), said });
             }
         }
     }
@@ -206,6 +213,7 @@ mod tests {
             ("Must be between 1 and 10", vec![(false, 1.0), (true, 10.0)]),
             ("The 100 newest. Waits 30 seconds.", vec![]),
             ("minimum 2", vec![(false, 2.0)]),
+            ("between 1 and 31, by the month", vec![(false, 1.0), (true, 31.0)]),
             ("Maximum number of lines", vec![]),
         ] {
             assert_eq!(of(text), expected, "{text}");

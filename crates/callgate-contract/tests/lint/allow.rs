@@ -75,7 +75,7 @@ fn settings_allow_by_name_and_set_levels() {
 fn what_allows_nothing_is_told_with_its_place() {
     let policy = Policy::read(
         "callgate.check.json",
-        "{\"allow\": [\n {\"rule\": \"object-open\", \"tools\": \"nobody*\", \"reason\": \"Once it was.\"}]}",
+        "{\"allow\": [\n {\"rule\": \"object-open\", \"tools\": \"list_*\", \"reason\": \"Once it was.\"}]}",
     )
     .expect("settings");
     let found = findings_with(&clean().to_string(), &policy);
@@ -85,6 +85,12 @@ fn what_allows_nothing_is_told_with_its_place() {
         (found[0].file.as_str(), found[0].line, found[0].column),
         ("callgate.check.json", 2, 2)
     );
+    // For tools that were not judged, or where only some were, nothing is said.
+    assert_eq!(findings_with(&clean().to_string(), &policy.clone().partial()), []);
+    let others = settings(&json!({"allow": [
+        {"rule": "object-open", "tools": "git_*", "reason": "They are not ours."}
+    ]}));
+    assert_eq!(findings_with(&clean().to_string(), &others), []);
     // A rule that was not asked says nothing of its allowances.
     let policy = policy.without(["object-open".to_owned()]);
     assert_eq!(findings_with(&clean().to_string(), &policy), []);

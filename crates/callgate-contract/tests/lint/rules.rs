@@ -669,10 +669,10 @@ fn the_same_files_give_the_same_findings() {
 }
 
 #[test]
-fn ten_thousand_tools_are_no_trouble() {
+fn thousands_of_tools_are_no_trouble() {
     let words =
         ["ledger", "invoice", "order", "parcel", "refund", "payment", "contract", "forecast"];
-    let tools: Vec<Value> = (0..10_000_usize)
+    let tools: Vec<Value> = (0..3_000_usize)
         .map(|i| {
             let mut tool = clean();
             let chosen: Vec<&str> = (0..12).map(|j| words[(i >> j) % 8]).collect();
@@ -685,6 +685,6 @@ fn ten_thousand_tools_are_no_trouble() {
     let paper = Paper::read("tools.json", &text).expect("JSON").expect("tools");
     let found = check(&[vec![paper]], &Policy::default());
     let alike = found.iter().filter(|finding| finding.rule == "descriptions-alike").count();
-    assert!(alike > 0 && alike < 10_000, "{alike}");
-    assert_eq!(found.iter().filter(|finding| finding.rule == "output-missing").count(), 10_000);
+    assert!(alike > 0 && alike < 3_000, "{alike}");
+    assert_eq!(found.iter().filter(|finding| finding.rule == "output-missing").count(), 3_000);
 }

@@ -26,6 +26,9 @@ pub(super) fn go(check: &cli::Check) -> Result<Exit, Failure> {
         return explain::go(id);
     }
     let policy = files::policy(check)?.only(known(&check.rules)?).without(known(&check.allow)?);
+    // The project's settings speak of all its tools, of which these may be a few.
+    let is_partial = !check.paths.is_empty() && check.config.is_none();
+    let policy = if is_partial { policy.partial() } else { policy };
     let mut files = Files::find(check)?;
     let mut report = Report::of(&files, &policy)?;
     if check.fix {

@@ -33,10 +33,18 @@ pub(in crate::lint) fn unused_in_contracts(
     }
 }
 
-/// Entries of the project's settings.
-pub(in crate::lint) fn unused_in_config(policy: &Policy, used: &Used, found: &mut Vec<Finding>) {
-    let Some(level) = policy.level(&RULE) else { return };
+/// Entries of the project's settings. One for tools that were not judged is another run's.
+pub(in crate::lint) fn unused_in_config(
+    policy: &Policy,
+    used: &Used,
+    names: &[String],
+    found: &mut Vec<Finding>,
+) {
+    let Some(level) = policy.level(&RULE).filter(|_| !policy.is_partial()) else { return };
     for (i, entry) in policy.allowed().iter().enumerate() {
+        if !names.iter().any(|name| entry.covers(name)) {
+            continue;
+        }
         if let Some((message, suggestion)) =
             verdict(&entry.rule, policy, || used.config.contains(&i))
         {

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::{Check, Draft, Level, Rule, Seen};
 use crate::lint::{
     reach::Spot,
-    texts::{Bound, bounds, is_measure, short},
+    texts::{Bound, bounds, is_measure, listed, short},
 };
 
 pub(super) const RULE: Rule = Rule {
@@ -25,22 +25,32 @@ fn check(tool: &Seen<'_>, found: &mut Vec<Draft>) {
             return;
         }
         let Some(text) = spot.text("description") else { return };
+        let mut said: Vec<String> = Vec::new();
+        let mut missing: Vec<String> = Vec::new();
         for (bound, keyword) in keywords(spot, text) {
             let partner = format!("exclusive{}{}", keyword[..1].to_uppercase(), &keyword[1..]);
             let holds = [keyword, partner.as_str(), "enum", "const", "anyOf", "oneOf", "$ref"];
             if holds.iter().any(|keyword| spot.get(keyword).is_some()) {
                 continue;
             }
-            found.push(Draft::new(
-                format!("{}{}", input.at, spot.pointer),
-                format!(
-                    "the description says \"{}\", and the schema takes any: a value beyond the \
-                     limit passes every gate",
-                    short(&bound.said, 60)
-                ),
-                format!("Add \"{keyword}\": {}.", figure(bound.figure)),
-            ));
+            let words = format!("\"{}\"", short(&bound.said, 60));
+            if !said.contains(&words) {
+                said.push(words);
+            }
+            missing.push(format!("\"{keyword}\": {}", figure(bound.figure)));
         }
+        if missing.is_empty() {
+            return;
+        }
+        found.push(Draft::new(
+            format!("{}{}", input.at, spot.pointer),
+            format!(
+                "the description says {} and the schema does not: a value beyond the limit passes \
+                 every gate",
+                listed(&said, 3)
+            ),
+            format!("Add {}.", listed(&missing, 4)),
+        ));
     });
 }
 
@@ -58,7 +68,7 @@ pub(super) fn keywords(spot: &Spot<'_>, text: &str) -> Vec<(Bound, &'static str)
     let unit_of = |units: &[&str], bound: &Bound| units.contains(&bound.unit.as_str());
     bounds(text)
         .into_iter()
-        .filter_map(|bound| {
+        .filter_map(|mut bound| {
             let keyword = if spot.is_of(&["integer", "number"]) {
                 // A figure in another measure than the value's is not to be compared.
                 if is_measure(&bound.unit) || bound.unit == "characters" {
@@ -69,12 +79,14 @@ pub(super) fn keywords(spot: &Spot<'_>, text: &str) -> Vec<(Bound, &'static str)
                 if !unit_of(&["character", "characters", "chars"], &bound) {
                     return None;
                 }
+                bound.said = format!("{} {}", bound.said, bound.unit);
                 if bound.is_most { "maxLength" } else { "minLength" }
             } else if spot.is_of(&["array"]) {
                 let units = ["item", "items", "element", "elements", "entry", "entries", "values"];
                 if !unit_of(&units, &bound) {
                     return None;
                 }
+                bound.said = format!("{} {}", bound.said, bound.unit);
                 if bound.is_most { "maxItems" } else { "minItems" }
             } else {
                 return None;

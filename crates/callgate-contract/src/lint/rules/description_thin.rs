@@ -28,6 +28,7 @@ fn check(tool: &Seen<'_>, found: &mut Vec<Draft>) {
         2..=3 if described => 6,
         1 => 6,
         2..=3 => 12,
+        4..=6 if described => 16,
         _ => 25,
     };
     let is_told = match all {

@@ -54,7 +54,7 @@ fn told(at: String, example: &Value, why: &str) -> Draft {
     Draft::new(
         at,
         format!(
-            "the example {} does not fit its own schema: {why}. A model that copies it is refused",
+            "the example {} does not fit its own schema: {why}; a model that copies it is refused",
             short(&example.to_string(), 60)
         ),
         "Write an example that fits, or let the schema take this one.",
