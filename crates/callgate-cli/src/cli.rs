@@ -45,6 +45,12 @@ pub(crate) enum Verb {
     Tools(Tools),
     /// Find every mistake in a project or in contract files, and what models stumble over
     Check(Check),
+    /// Put what the contracts imply before their gates, and on demand before the real tools
+    #[command(after_long_help = TEST_EXAMPLES)]
+    Test(Test),
+    /// Compare two catalogs, and say which step of the version their difference calls for
+    #[command(after_long_help = COMPAT_EXAMPLES)]
+    Compat(Compat),
     /// Print the JSON Schema of a file or of what is written to the journal
     Schema(Schema),
     /// Print a tool's definition as a provider takes it, and what is lost on the way
@@ -66,6 +72,8 @@ impl Verb {
                 ToolsVerb::Call(call) => call.json,
             },
             Self::Check(check) => check.json || check.format == ReportFormat::Json,
+            Self::Test(test) => test.format == TestFormat::Json,
+            Self::Compat(compat) => compat.json,
             Self::Model(models) => matches!(models.what, ModelVerb::List { json: true }),
             Self::Init(_) | Self::Schema(_) | Self::Export(_) | Self::Completion(_) => false,
         }
@@ -311,6 +319,86 @@ pub(crate) enum LeastLevel {
     Error,
 }
 
+/// `callgate test`.
+#[derive(Debug, Args)]
+pub(crate) struct Test {
+    /// The tools, by name; else all
+    pub(crate) tools: Vec<String>,
+    #[command(flatten)]
+    pub(crate) project: InDir,
+    /// Tools from elsewhere: a contract, an MCP tools/list result, an array of a provider's tools,
+    /// or a folder of them
+    #[arg(long, value_name = "PATH")]
+    pub(crate) from: Option<PathBuf>,
+    /// Where fixtures are kept; else the folder fixtures of the project
+    #[arg(long, value_name = "DIR")]
+    pub(crate) fixtures: Option<PathBuf>,
+    /// Write the made fixtures anew; those that people wrote stay as they are
+    #[arg(long)]
+    pub(crate) update: bool,
+    /// Call the real tools with the valid fixtures as well, and judge what they bring
+    #[arg(long, conflicts_with = "from")]
+    pub(crate) live: bool,
+    /// With --live: call those that ask for approval or may destroy something as well
+    #[arg(long, requires = "live")]
+    pub(crate) yes: bool,
+    /// With --live: who calls, for rules and tiers: a JSON object, or @FILE
+    #[arg(long, requires = "live", value_name = "JSON")]
+    pub(crate) caller: Option<String>,
+    /// Print an instance to try by hand: of a kind such as valid or wrong-enum, or by its id
+    #[arg(long, num_args = 2, value_names = ["TOOL", "KIND"], conflicts_with_all = ["update", "live", "tools"])]
+    pub(crate) show: Vec<String>,
+    /// List every keyword, and whether a fixture covers it
+    #[arg(long)]
+    pub(crate) coverage: bool,
+    /// How the report is written
+    #[arg(long, value_enum, default_value_t = TestFormat::Text, value_name = "FORMAT")]
+    pub(crate) format: TestFormat,
+}
+
+/// How a test's report is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum TestFormat {
+    /// For a person, by tool
+    Text,
+    /// One JSON object
+    Json,
+    /// JUnit XML, for CI servers
+    Junit,
+}
+
+/// `callgate compat`.
+#[derive(Debug, Args)]
+pub(crate) struct Compat {
+    /// The old catalog: a project's folder, a folder of contracts, a contract, an MCP tools/list
+    /// result, or an array of a provider's tools
+    pub(crate) old: PathBuf,
+    /// The new one
+    pub(crate) new: PathBuf,
+    /// The largest step that passes
+    #[arg(long, value_enum, default_value_t = LargestStep::Minor, value_name = "STEP")]
+    pub(crate) max: LargestStep,
+    /// Let a larger step pass where the contract's own version says it
+    #[arg(long)]
+    pub(crate) versions: bool,
+    /// As one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// How much may change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum LargestStep {
+    /// Nothing
+    None,
+    /// Words
+    Patch,
+    /// What only adds
+    Minor,
+    /// Anything: report only
+    Major,
+}
+
 /// `callgate schema`.
 #[derive(Debug, Args)]
 pub(crate) struct Schema {
@@ -332,6 +420,8 @@ pub(crate) enum SchemaOf {
     Envelope,
     /// callgate.check.json, the settings of check
     Check,
+    /// A file of fixtures, fixtures/NAME/mine.json
+    Fixtures,
 }
 
 /// `callgate export`.
@@ -456,6 +546,27 @@ Examples:
   echo '{\"city\": \"Oslo\",}' | callgate tools call get_weather - --mode strict
 
 Exits with 0 when the call did what it was to do, and 6 when it was refused or failed.
+";
+
+const TEST_EXAMPLES: &str = "\
+Examples:
+  callgate test
+  callgate test --update && git diff fixtures/
+  callgate test get_ticket --live
+  callgate test --from tools-list.json --format junit > test.xml
+  callgate tools call get_ticket \"$(callgate test --show get_ticket valid)\"
+
+Exits with 0 when all held, and 7 when one did not.
+";
+
+const COMPAT_EXAMPLES: &str = "\
+Examples:
+  callgate compat v1/tools v2/tools
+  callgate compat tools-list.old.json tools-list.json --json
+  callgate compat --versions --max patch main/ .
+
+Exits with 0 when every change is within the step allowed, and 7 when one is not. What could not be
+decided is never compatible.
 ";
 
 #[cfg(test)]

@@ -1,13 +1,16 @@
 //! One file a verb.
 
+mod catalogs;
 mod chat;
 mod check;
+mod compat;
 mod completion;
 mod export;
 mod init;
 mod model;
 mod run;
 mod schema;
+mod test;
 mod tools;
 
 use crate::{
@@ -24,6 +27,8 @@ pub(crate) fn go(cli: Cli) -> Result<Exit, Failure> {
         Verb::Chat(chat) => chat::go(&chat),
         Verb::Tools(tools) => tools::go(&tools),
         Verb::Check(check) => check::go(&check),
+        Verb::Test(test) => test::go(&test),
+        Verb::Compat(compat) => compat::go(&compat),
         Verb::Schema(schema) => schema::go(schema.of),
         Verb::Export(export) => export::go(&export),
         Verb::Model(models) => model::go(&models.what),

@@ -1,7 +1,10 @@
 //! `callgate schema`: what editors and other programs check files by.
 
 use callgate::{
-    contract::{catalog::tool_file_schema, envelope::envelope_schema, lint::check_file_schema},
+    contract::{
+        catalog::tool_file_schema, envelope::envelope_schema, fixture::fixture_file_schema,
+        lint::check_file_schema,
+    },
     machine::{agent::agent_schema, event::event_schema},
 };
 
@@ -14,6 +17,7 @@ pub(super) fn go(of: SchemaOf) -> Result<Exit, Failure> {
         SchemaOf::Event => event_schema(),
         SchemaOf::Envelope => envelope_schema(),
         SchemaOf::Check => check_file_schema(),
+        SchemaOf::Fixtures => fixture_file_schema(),
     };
     out::line(&format!("{schema:#}"))?;
     Ok(Exit::Done)

@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, fs, path::Path};
 
 use crate::binary::callgate;
 
-const VERBS: [&[&str]; 17] = [
+const VERBS: [&[&str]; 19] = [
     &[],
     &["init"],
     &["run"],
@@ -14,6 +14,8 @@ const VERBS: [&[&str]; 17] = [
     &["tools", "show"],
     &["tools", "call"],
     &["check"],
+    &["test"],
+    &["compat"],
     &["schema"],
     &["export"],
     &["model"],

@@ -211,7 +211,7 @@ pub(crate) fn pair() -> impl Strategy<Value = (Value, Value)> {
                     node.insert("required".to_owned(), json!(["a"]));
                 }
                 2 => {
-                    node.insert("additionalProperties".to_owned(), other.clone());
+                    node.insert("additionalProperties".to_owned(), other);
                 }
                 3 => {
                     node.insert("minimum".to_owned(), json!(1));
@@ -220,9 +220,9 @@ pub(crate) fn pair() -> impl Strategy<Value = (Value, Value)> {
                     let keyword = node.keys().next_back().cloned();
                     keyword.map(|keyword| node.shift_remove(&keyword));
                 }
-                5 => new = json!({"anyOf": [old.clone(), other.clone()]}),
-                6 => new = json!({"allOf": [old.clone(), other.clone()]}),
-                _ => new = json!({"allOf": [old.clone(), {"not": other.clone()}]}),
+                5 => new = json!({"anyOf": [old, other]}),
+                6 => new = json!({"allOf": [old, other]}),
+                _ => new = json!({"allOf": [old, {"not": other}]}),
             }
         }
         (old, new)
