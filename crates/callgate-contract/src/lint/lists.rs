@@ -13,8 +13,18 @@ const LISTS: &[&str] = &[
     "/function_declarations",
 ];
 
-/// Every tool's pointer and form; none where the file has no tools.
-pub(super) fn tools(root: NodeRef<'_>) -> Vec<(String, Form)> {
+/// Every tool's pointer and form; nothing where the file is neither a tool nor a list of tools.
+pub(super) fn tools(root: NodeRef<'_>) -> Option<Vec<(String, Form)>> {
+    let found = all(root);
+    if !found.is_empty() {
+        return Some(found);
+    }
+    let is_empty_list = |list: NodeRef<'_>| list.kind() == Kind::Array && list.is_empty();
+    let lists = LISTS.iter().filter_map(|at| below(root, at)).chain([root]);
+    lists.into_iter().any(is_empty_list).then(Vec::new)
+}
+
+fn all(root: NodeRef<'_>) -> Vec<(String, Form)> {
     if root.kind() == Kind::Object {
         // A lone object with `parameters` is rather a contract with a slip than a declaration.
         if let Some(form) = form_of(root).filter(|form| *form != Form::Gemini) {

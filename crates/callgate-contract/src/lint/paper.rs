@@ -47,10 +47,7 @@ impl<'t> Paper<'t> {
     /// It is no JSON: the one syntax error with its place.
     pub fn read(file: &'t str, text: &'t str) -> Result<Option<Self>, Mistake> {
         let Source { file, doc } = Source::parse(file, text)?;
-        let tools = lists::tools(doc.root());
-        if tools.is_empty() {
-            return Ok(None);
-        }
+        let Some(tools) = lists::tools(doc.root()) else { return Ok(None) };
         Ok(Some(Self { file, lines: Lines::of(doc.text()), doc, tools }))
     }
 
@@ -69,7 +66,7 @@ impl<'t> Paper<'t> {
         self.tools.len()
     }
 
-    /// Whether there are none; a file without tools is no paper.
+    /// Whether there are none: a server's list may be empty.
     pub fn is_empty(&self) -> bool {
         self.tools.is_empty()
     }

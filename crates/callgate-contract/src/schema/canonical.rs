@@ -97,23 +97,39 @@ pub fn compare(first: &Value, second: &Value) -> Comparison {
     Comparison { relation, only_first, only_second, more, less }
 }
 
-/// Whether it is proved that no value is an instance.
+/// Whether it is proved that no value is an instance. A value that the validator takes after all
+/// overrules the proof.
 pub fn is_impossible(schema: &Value) -> bool {
-    canonical(schema).is_ok_and(|set| set.satisfiability() == Satisfiability::No)
+    let is_proved = |set: CanonicalSchema| set.satisfiability() == Satisfiability::No;
+    canonical(schema).is_ok_and(is_proved)
+        && validator(schema).is_some_and(|validator| {
+            let tried = examples(schema).into_iter().chain(samples());
+            tried.into_iter().all(|value| admits(&validator, &value) == Some(false))
+        })
 }
 
-/// Whether it is proved that every value is an instance.
+/// Whether it is proved that every value is an instance. A value that the validator refuses after
+/// all overrules the proof.
 pub fn is_vacuous(schema: &Value) -> bool {
     let (Ok(set), Ok(all)) = (canonical(schema), canonical(&Value::Bool(true))) else {
         return false;
     };
     lacks(&set, &all) == Some(false)
+        && validator(schema).is_some_and(|validator| {
+            samples().into_iter().all(|value| admits(&validator, &value) == Some(true))
+        })
 }
 
-/// Whether it is proved that both admit the same; quicker than [`compare`], without witnesses.
+/// Whether it is proved that both admit the same; quicker than [`compare`], without witnesses. A
+/// value that only one validator takes overrules the proof.
 pub fn admit_the_same(first: &Value, second: &Value) -> bool {
     let (Ok(a), Ok(b)) = (canonical(first), canonical(second)) else { return false };
-    lacks(&a, &b) == Some(false) && lacks(&b, &a) == Some(false)
+    if lacks(&a, &b) != Some(false) || lacks(&b, &a) != Some(false) {
+        return false;
+    }
+    let (Some(a), Some(b)) = (validator(first), validator(second)) else { return false };
+    let tried = examples(first).into_iter().chain(examples(second)).chain(samples());
+    tried.into_iter().all(|value| admits(&a, &value) == admits(&b, &value))
 }
 
 /// What a schema comes to in normal form.
@@ -133,6 +149,31 @@ pub(crate) fn normal(schema: &Value) -> Normal {
         Ok(form) => Normal::Form(form.to_json_schema()),
         Err(()) => Normal::Unknown,
     }
+}
+
+fn admits(validator: &Schema, value: &Value) -> Option<bool> {
+    let text = value.to_string();
+    let doc = crate::document::Document::parse(&text).ok()?;
+    Some(validator.admits(doc.root()))
+}
+
+/// A value or two of each type.
+fn samples() -> Vec<Value> {
+    vec![
+        Value::Null,
+        json!(true),
+        json!(0),
+        json!(-3),
+        json!(1.5),
+        json!(1e12),
+        json!(""),
+        json!("x"),
+        json!("a longer text, with 1 figure"),
+        json!([]),
+        json!([1, "x", null]),
+        json!({}),
+        json!({"a": 1, "b": [true]}),
+    ]
 }
 
 fn canonical(schema: &Value) -> Result<CanonicalSchema, ()> {
@@ -408,7 +449,21 @@ mod tests {
             ),
             (json!({"const": 1}), json!({"enum": [1]}), Relation::Equal),
         ];
+        for (schema, impossible, vacuous) in [
+            (json!({"type": "integer", "minimum": 5, "maximum": 1}), true, false),
+            (json!({"type": "integer", "minimum": 5, "maximum": 5}), false, false),
+            (json!({"not": {}}), true, false),
+            (json!({}), false, true),
+            (json!({"description": "Any."}), false, true),
+            (json!({"anyOf": [{"type": "string"}, {"not": {"type": "string"}}]}), false, true),
+            (json!({"minLength": 1}), false, false),
+        ] {
+            assert_eq!(is_impossible(&schema), impossible, "{schema}");
+            assert_eq!(is_vacuous(&schema), vacuous, "{schema}");
+        }
         for (first, second, relation) in rows {
+            let same = admit_the_same(&first, &second);
+            assert_eq!(same, relation == Relation::Equal, "{first} and {second}");
             let verdict = compare(&first, &second);
             assert_eq!(verdict.relation, relation, "{first} and {second}: {verdict:?}");
             let wider = matches!(relation, Relation::Wider | Relation::Both);

@@ -145,6 +145,9 @@ fn table() -> Vec<Row> {
             }],
             [
                 described("Lists orders. Only when the id is known."),
+                // What cannot be read is not judged.
+                described("\u{8bfb}\u{53d6}\u{6587}\u{4ef6}"),
+                described("Listet Auftr\u{e4}ge auf."),
                 // Two parameters that say what they are carry a short text.
                 described("Lists the orders of one customer."),
             ],
@@ -645,9 +648,16 @@ fn every_form_of_list_is_read() {
         assert_eq!(open.pointer, pointer);
         assert_eq!(open.tool.as_deref(), Some("a"));
     }
-    for no_tools in ["[]", "{}", "1", r#"{"tools": []}"#, r#"{"name": "a"}"#, r#"[{"name": "a"}]"#]
+    for no_tools in
+        ["{}", "1", "null", r#"{"tools": {}}"#, r#"{"name": "a"}"#, r#"[{"name": "a"}]"#]
     {
         assert!(Paper::read("x.json", no_tools).expect("JSON").is_none(), "{no_tools}");
+    }
+    // A server may have no tools yet.
+    for none in ["[]", r#"{"tools": []}"#, r#"{"result": {"tools": []}}"#] {
+        let paper = Paper::read("x.json", none).expect("JSON").expect("a list");
+        assert!(paper.is_empty() && !paper.is_contract(), "{none}");
+        assert_eq!(check(&[vec![paper]], &Policy::default()), []);
     }
     assert!(Paper::read("x.json", "{").is_err());
 }

@@ -18,6 +18,9 @@ pub(super) const RULE: Rule = Rule {
 fn check(tool: &Seen<'_>, found: &mut Vec<Draft>) {
     let Some(text) = tool.description else { return };
     let said = own_words(text);
+    if is_other_language(&said) {
+        return;
+    }
     let Parameters { all, described } = parameters(tool);
     let (has_words, has_sentences) = (words(&said), sentences(&said));
     let (when, limits) = (WHEN.is_match(&said), LIMITS.is_match(&said));
@@ -74,6 +77,15 @@ static LIMITS: Pattern = LazyLock::new(|| {
         r"(?i)\b(not|never|only|cannot|can't|don't|without|unless|except|at most|at least|max(?:imum)?|min(?:imum)?|limit(?:s|ed)?|up to|must|requires?|fails?|deprecated|instead|unsafe|omitted|default(?:s)?|last|first \d+)\b",
     )
 });
+
+/// Whether words cannot be counted and understood here: letters of other languages, and none of
+/// the little words of English.
+fn is_other_language(text: &str) -> bool {
+    static ENGLISH: Pattern = LazyLock::new(|| {
+        pattern(r"(?i)\b(?:the|an?|of|to|in|for|and|or|from|with|on|by|is|all)\b")
+    });
+    text.chars().any(|c| c.is_alphabetic() && !c.is_ascii()) && !ENGLISH.is_match(text)
+}
 
 /// A description without what generators put into each: bare status codes, a product's name.
 fn own_words(text: &str) -> String {
