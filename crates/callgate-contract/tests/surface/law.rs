@@ -233,7 +233,7 @@ fn maps_as_pairs_are_lenses_too() {
 
 /// Law 11 for projections: where the sets of values differ, a loss says so.
 pub(crate) fn told_in_full(contract: &Schema, projection: &Projection) -> Result<Relation, String> {
-    let Comparison { relation, only_first, only_second } =
+    let Comparison { relation, only_first, only_second, .. } =
         compare(&projection.scope, &normalised(contract));
     let lost = |hows: &[How]| projection.losses.iter().any(|loss| hows.contains(&loss.how));
     let wider = matches!(relation, Relation::Wider | Relation::Both);
