@@ -2,8 +2,10 @@
 
 mod allow;
 mod fix;
+mod odd;
 mod real;
 mod rules;
+mod table;
 
 use callgate_contract::lint::{Finding, Paper, Policy, check};
 use serde_json::{Value, json};
