@@ -9,7 +9,7 @@ pub(super) const RULE: Rule = Rule {
     id: "object-open",
     level: Level::Warning,
     finds: "An object of the arguments that lists its members and takes any other too.",
-    why: "A misspelt optional argument passes every gate and does nothing; strict decoding needs closed objects.",
+    why: "A misspelt optional argument passes every gate unseen, and what was meant is not done; strict decoding needs closed objects.",
     instead: "Add `\"additionalProperties\": false`.",
     fixes: false,
     check: Check::Tool(check),
@@ -46,9 +46,9 @@ fn check(tool: &Seen<'_>, found: &mut Vec<Draft>) {
     };
     let how = if *said { "it says that it takes" } else { "it takes" };
     let slips = if has_optional {
-        "a misspelt optional argument passes every gate and does nothing"
+        "a misspelt optional argument passes every gate unseen"
     } else {
-        "what a model makes up beside them passes every gate and does nothing"
+        "what a model makes up beside them passes every gate unseen"
     };
     found.push(Draft::new(
         format!("{}{first}", input.at),

@@ -43,14 +43,14 @@ fn check(tool: &Seen<'_>, found: &mut Vec<Draft>) {
         }
     }
     let all = silent.len() + described;
-    let (which, them) = match silent.len() {
-        1 if all == 1 => (format!("the parameter {} has", names[0]), "it"),
-        1 => (format!("of {all} parameters {} has", names[0]), "it"),
-        n => (format!("{n} of {all} parameters ({}) have", listed(&names, 5)), "them"),
+    let (which, own) = match silent.len() {
+        1 if all == 1 => (format!("the parameter {} has", names[0]), "its own"),
+        1 => (format!("of {all} parameters {} has", names[0]), "its own"),
+        n => (format!("{n} of {all} parameters ({}) have", listed(&names, 5)), "their own"),
     };
     found.push(Draft::new(
         format!("{}{first}", input.at),
-        format!("{which} no description: a model has name and type alone to fill {them} by"),
+        format!("{which} no description of {own}: what to send has to be inferred"),
         "Say of each what it is, in which form and unit, and what happens without it.",
     ));
 }
