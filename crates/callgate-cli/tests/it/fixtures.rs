@@ -117,6 +117,12 @@ fn mistakes_in_what_people_write_have_a_place() {
     );
     let ended = test(&project, &[]).with(2);
     ended.says(&["fixtures/echo/mine.json:2:", "expects"]).tells_once();
+    // Ours can be made anew, whatever became of it.
+    fs::remove_file(project.path("fixtures/echo/mine.json")).unwrap();
+    project.write_text("fixtures/echo/generated.json", "<<<<<<< HEAD");
+    test(&project, &[]).with(2).says(&["generated.json:1:1"]).tells_once();
+    test(&project, &["--update"]).with(0);
+    test(&project, &[]).with(0);
 }
 
 #[test]

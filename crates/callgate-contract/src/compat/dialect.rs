@@ -7,8 +7,8 @@ use serde_json::Value;
 
 use crate::schema::walk;
 
-/// Both schemas, in one dialect if that changes neither.
-pub(super) fn same(old: &Value, new: &Value) -> (Value, Value) {
+/// Both schemas, in one dialect if that changes neither, and whether they are in one.
+pub(super) fn same(old: &Value, new: &Value) -> (Value, Value, bool) {
     let dialect = |schema: &Value| {
         let named = schema.get("$schema").and_then(Value::as_str);
         named
@@ -19,11 +19,11 @@ pub(super) fn same(old: &Value, new: &Value) -> (Value, Value) {
             .to_owned()
     };
     if dialect(old) == dialect(new) {
-        return (old.clone(), new.clone());
+        return (old.clone(), new.clone(), true);
     }
     match (modern(old, &dialect(old)), modern(new, &dialect(new))) {
-        (Some(a), Some(b)) => (a, b),
-        _ => (old.clone(), new.clone()),
+        (Some(a), Some(b)) => (a, b, true),
+        _ => (old.clone(), new.clone(), false),
     }
 }
 

@@ -29,7 +29,7 @@ pub fn relate(old: &Schema, new: &Schema, gate: Gate) -> Related {
     if old.value() == new.value() {
         return Related { relation: Relation::Equal, only_old: None, only_new: None };
     }
-    let (before, after) = dialect::same(old.value(), new.value());
+    let (before, after, is_one_dialect) = dialect::same(old.value(), new.value());
     let (before, after) = match gate {
         Gate::In => (of_objects(before), of_objects(after)),
         Gate::Out => (before, after),
@@ -50,9 +50,12 @@ pub fn relate(old: &Schema, new: &Schema, gate: Gate) -> Related {
         }
     }
     // What the algebra leaves open may be plain from how both are written.
-    let hides = refs_hide_siblings(old) || refs_hide_siblings(new);
-    let less = proved.less.or_else(|| is_within(&before, &after, hides).then_some(false));
-    let more = proved.more.or_else(|| is_within(&after, &before, hides).then_some(false));
+    let hides = refs_hide_siblings(old) && refs_hide_siblings(new);
+    let plain = |inner: &Value, outer: &Value| {
+        (is_one_dialect && is_within(inner, outer, hides)).then_some(false)
+    };
+    let less = proved.less.or_else(|| plain(&before, &after));
+    let more = proved.more.or_else(|| plain(&after, &before));
     let relation = decide((more, only_new.is_some()), (less, only_old.is_some()));
     Related { relation, only_old, only_new }
 }

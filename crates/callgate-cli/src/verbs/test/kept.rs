@@ -51,8 +51,9 @@ impl Kept {
         Some(self.0.as_ref()?.join(file_name(&tool.name)))
     }
 
-    /// Reads what is kept of a tool.
-    pub(super) fn of(&self, tool: &Tool) -> Result<Files, Failure> {
+    /// Reads what is kept of a tool. What is about to be written anew is not read: it may be the
+    /// leavings of a merge.
+    pub(super) fn of(&self, tool: &Tool, is_update: bool) -> Result<Files, Failure> {
         let Some(folder) = self.folder(tool).filter(|folder| folder.is_dir()) else {
             return Ok(Files::default());
         };
@@ -61,7 +62,9 @@ impl Kept {
             fs::read_dir(&folder)?.map(|entry| Ok(entry?.path())).collect()
         };
         for path in list().map_err(|error| unreadable(&folder, &error))? {
-            if path.is_file() && path.extension().is_some_and(|e| e == "json") {
+            let is_ours = path.file_name().is_some_and(|name| name == GENERATED);
+            let is_json = path.is_file() && path.extension().is_some_and(|e| e == "json");
+            if is_json && !(is_ours && is_update) {
                 paths.push(path);
             }
         }

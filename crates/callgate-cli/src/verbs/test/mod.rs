@@ -67,24 +67,23 @@ fn named<'c>(catalog: &'c Catalog, name: &str) -> Result<&'c Arc<Tool>, Failure>
 /// A tool's fixtures, made and kept, before its gates.
 fn gates(test: &Test, kept: &Kept, tool: &Tool) -> Result<Tested, Failure> {
     let made = of_tool(tool);
-    let files = kept.of(tool)?;
+    let files = kept.of(tool, test.update)?;
     let mut tested = Tested::new(&tool.name, &made);
     let generated = if test.update {
         tested.written = kept.write(tool, &made)?;
-        made.fixtures.clone()
+        made.fixtures
     } else {
         // Those that are kept say what the contract was. Where it became another, they tell.
         tested.is_stale = files.generated.as_ref().is_some_and(|kept| *kept != made.fixtures);
-        files.generated.unwrap_or_else(|| made.fixtures.clone())
+        files.generated.unwrap_or(made.fixtures)
     };
-    for (file, fixtures) in
-        [("", generated)].into_iter().map(|(f, v)| (f.to_owned(), v)).chain(files.own)
-    {
+    let own = files.own.into_iter().map(|(file, fixtures)| (Some(file), fixtures));
+    for (file, fixtures) in std::iter::once((None, generated)).chain(own) {
         for fixture in fixtures {
             let judged = judge(tool, &fixture);
             let outcome = if judged.held { Outcome::Held } else { Outcome::Failed };
             tested.cases.push(Case {
-                file: (!file.is_empty()).then(|| file.clone()),
+                file: file.clone(),
                 outcome,
                 why: judged.why,
                 note: judged.note,
