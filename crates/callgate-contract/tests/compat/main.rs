@@ -4,4 +4,5 @@
 mod brute;
 mod catalogs;
 mod pairs;
+mod real;
 mod small;
