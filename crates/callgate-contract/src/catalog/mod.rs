@@ -133,6 +133,31 @@ impl Catalog {
         self.tools.values()
     }
 
+    /// All contracts as files, in one JSON array: what [`Self::from_text`] reads again.
+    ///
+    /// Two catalogs with the same text judge the same. That is what a run's journal keeps, by its
+    /// hash, so that the run can be judged again where the files are gone.
+    pub fn to_text(&self) -> String {
+        let files: Vec<ToolFile> = self.tools().map(|tool| tool.to_file()).collect();
+        // Our own types always serialise.
+        serde_json::to_string(&files).unwrap_or_default()
+    }
+
+    /// A catalog from its text.
+    ///
+    /// # Errors
+    /// Every mistake in every contract.
+    pub fn from_text(name: &str, text: &str) -> Result<Self, Vec<Mistake>> {
+        let source = Source::parse(name, text).map_err(|mistake| vec![mistake])?;
+        let Ok(files) = serde_json::from_str::<Vec<&serde_json::value::RawValue>>(text) else {
+            let message = "expected an array of contracts";
+            return Err(vec![source.mistake("", message, None)]);
+        };
+        let named = files.iter().enumerate().map(|(i, file)| (format!("{name}#{i}"), file.get()));
+        let named: Vec<(String, &str)> = named.collect();
+        Self::load(named.iter().map(|(name, text)| (name.as_str(), *text)))
+    }
+
     /// All names, sorted.
     pub fn names(&self) -> Vec<&str> {
         self.tools.keys().map(|name| &**name).collect()
@@ -255,6 +280,12 @@ fn read_tool(source: &Source<'_>) -> Result<Tool, Vec<Mistake>> {
 
 /// Compiles an input schema: its root must take objects.
 pub(crate) fn input_schema(value: Value) -> Result<Schema, Vec<SchemaFault>> {
+    takes_objects(&value).map_err(|fault| vec![fault])?;
+    Schema::compile(value)
+}
+
+/// Whether a schema's root takes objects, as arguments are.
+pub(crate) fn takes_objects(value: &Value) -> Result<(), SchemaFault> {
     let root_type = value.get("type");
     let is_object = match root_type {
         // A root without a type is given one where it is offered; the gate takes objects only.
@@ -265,16 +296,16 @@ pub(crate) fn input_schema(value: Value) -> Result<Schema, Vec<SchemaFault>> {
         Some(_) => true,
     };
     if !is_object {
-        return Err(vec![SchemaFault {
+        return Err(SchemaFault {
             pointer: "/type".to_owned(),
             message: format!(
                 "arguments are always an object, and this root takes {}",
                 root_type.unwrap_or(&Value::Null)
             ),
             hint: Some("Write \"type\": \"object\" and put the value in a property.".to_owned()),
-        }]);
+        });
     }
-    Schema::compile(value)
+    Ok(())
 }
 
 fn read_tier(file: &ToolFile, source: &Source<'_>, mistakes: &mut Vec<Mistake>) -> TierPolicy {
