@@ -51,6 +51,7 @@ pub mod command;
 pub mod function;
 pub mod guard;
 pub mod http;
+pub mod mcp;
 pub mod path;
 mod registry;
 mod secrets;
