@@ -43,6 +43,7 @@ mod adjustment;
 mod admitted;
 pub mod catalog;
 mod coerce;
+pub mod definition;
 pub mod document;
 pub mod envelope;
 pub mod gate;

@@ -57,6 +57,13 @@ impl Catalog {
     pub fn load_what_is_right<'t>(
         files: impl IntoIterator<Item = (&'t str, &'t str)>,
     ) -> (Self, Vec<Mistake>) {
+        Self::load_by(files, Schema::compile)
+    }
+
+    fn load_by<'t>(
+        files: impl IntoIterator<Item = (&'t str, &'t str)>,
+        compile: Compile,
+    ) -> (Self, Vec<Mistake>) {
         let mut catalog = Self::default();
         let mut mistakes = Vec::new();
         let mut lookups = Vec::new();
@@ -68,7 +75,7 @@ impl Catalog {
                     continue;
                 }
             };
-            match read_tool(&source) {
+            match read_tool(&source, compile) {
                 Err(mut found) => {
                     found.sort_by_key(|mistake| (mistake.line, mistake.column));
                     mistakes.extend(found);
@@ -155,7 +162,10 @@ impl Catalog {
         };
         let named = files.iter().enumerate().map(|(i, file)| (format!("{name}#{i}"), file.get()));
         let named: Vec<(String, &str)> = named.collect();
-        Self::load(named.iter().map(|(name, text)| (name.as_str(), *text)))
+        let named = named.iter().map(|(name, text)| (name.as_str(), *text));
+        // Discovered tools are among them, with whatever keywords their servers use.
+        let (catalog, mistakes) = Self::load_by(named, Schema::compile_as_given);
+        if mistakes.is_empty() { Ok(catalog) } else { Err(mistakes) }
     }
 
     /// All names, sorted.
@@ -222,17 +232,22 @@ impl FromIterator<Tool> for Catalog {
 const NAMESPACES: &[&str] =
     &["functions.", "function.", "tools.", "tool.", "default_api.", "functions:", "functions/"];
 
+/// How strictly schemas are read.
+type Compile = fn(Value) -> Result<Schema, Vec<SchemaFault>>;
+
 /// Reads one contract.
-fn read_tool(source: &Source<'_>) -> Result<Tool, Vec<Mistake>> {
+fn read_tool(source: &Source<'_>, compile: Compile) -> Result<Tool, Vec<Mistake>> {
     let mut mistakes = source.judge(&FILE_SCHEMA);
     let value = source.doc.root().to_value();
     let at = |pointer: &str, fault: SchemaFault| {
         source.mistake(&format!("{pointer}{}", fault.pointer), fault.message, fault.hint)
     };
     // The schemas are judged even where the rest is wrong: every mistake at once.
-    let input =
-        value.get("input").filter(|v| v.is_object()).map(|input| input_schema(input.clone()));
-    let output = value.get("output").map(|output| Schema::compile(output.clone()));
+    let input = value.get("input").filter(|v| v.is_object()).map(|input| {
+        takes_objects(input).map_err(|fault| vec![fault])?;
+        compile(input.clone())
+    });
+    let output = value.get("output").map(|output| compile(output.clone()));
     for (pointer, compiled) in [("/input", &input), ("/output", &output)] {
         if let Some(Err(faults)) = compiled {
             mistakes.extend(faults.iter().cloned().map(|fault| at(pointer, fault)));
@@ -276,12 +291,6 @@ fn read_tool(source: &Source<'_>) -> Result<Tool, Vec<Mistake>> {
         }
         _ => Err(mistakes),
     }
-}
-
-/// Compiles an input schema: its root must take objects.
-pub(crate) fn input_schema(value: Value) -> Result<Schema, Vec<SchemaFault>> {
-    takes_objects(&value).map_err(|fault| vec![fault])?;
-    Schema::compile(value)
 }
 
 /// Whether a schema's root takes objects, as arguments are.

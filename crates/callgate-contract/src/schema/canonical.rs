@@ -10,7 +10,8 @@ use serde_json::{Map, Value, json};
 use super::Schema;
 
 /// How the values of one schema lie to those of another.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Relation {
     /// Both admit the same.
     Equal,
@@ -105,7 +106,7 @@ fn lacks(cover: &CanonicalSchema, other: &CanonicalSchema) -> Option<bool> {
 }
 
 fn validator(schema: &Value) -> Option<Schema> {
-    Schema::compile(schema.clone()).ok()
+    Schema::compile_as_given(schema.clone()).ok()
 }
 
 /// How many values are tried, and how deep.
