@@ -39,6 +39,9 @@ pub struct Agent {
     /// Delegates: other agents offered as tools.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub agents: Map<String, Value>,
+    /// Whether the model may put questions to the user: offers the built-in tool `ask_user`.
+    #[serde(default)]
+    pub ask_user: bool,
     /// How the run goes round.
     #[serde(default)]
     pub r#loop: Loop,
@@ -89,6 +92,7 @@ impl Default for Agent {
             tools: Vec::new(),
             mcp_servers: Map::new(),
             agents: Map::new(),
+            ask_user: false,
             r#loop: Loop::default(),
             tool_choice: Choice::default(),
             parallel_tool_calls: true,
@@ -199,6 +203,22 @@ pub enum ChoiceWord {
 pub struct Approvals {
     /// Seconds until an unanswered question counts as a no. Default: never.
     pub timeout_seconds: Option<u64>,
+    /// What becomes of a call that was begun and whose outcome a crash took, if its tool does not
+    /// say that it may be repeated. Default: a person is asked.
+    pub in_doubt: InDoubt,
+}
+
+/// What becomes of a call in doubt.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum InDoubt {
+    /// The run waits until a person says what became of it.
+    #[default]
+    Ask,
+    /// It is called again, with the same idempotency key: for tools that know the key.
+    Redo,
+    /// The model is told that nobody knows.
+    Fail,
 }
 
 /// The JSON Schema of an agent's file.
