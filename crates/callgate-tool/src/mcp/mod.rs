@@ -4,6 +4,8 @@
 //! Messages are taken apart no further than needed: one odd tool, content block or member never
 //! costs the rest, and what came is kept as its bytes.
 
+#[cfg(feature = "oauth")]
+pub mod auth;
 mod call;
 mod challenge;
 mod client;
