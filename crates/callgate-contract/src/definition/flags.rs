@@ -138,6 +138,11 @@ const AROUND: usize = 40;
 /// Characters of a hidden text that are shown.
 const MOST: usize = 200;
 
+/// Whether a character hides by itself, whatever stands around it.
+pub fn hides(c: char) -> bool {
+    kind(&[c], 0).is_some()
+}
+
 /// The ASCII that a tag character stands for.
 fn spelt(c: char) -> Option<char> {
     let offset = u32::from(c).checked_sub(0xE0000)?;

@@ -140,7 +140,7 @@ impl Definition {
             return Err(anonymous("", format!("a definition is an object, not {}", root.raw())));
         }
         let name: Arc<str> = match root.get("name").map(|node| (node.string(), node)) {
-            Some((Some(name), _)) if name.is_empty() => {
+            Some((Some(""), _)) => {
                 return Err(anonymous("/name", "the name is empty".to_owned()));
             }
             Some((Some(name), _)) => name.into(),
