@@ -44,6 +44,16 @@ impl Engine {
     /// An engine for an agent whose tools are those of a catalog.
     pub fn new(agent: Agent, model: Arc<dyn Model>, catalog: Catalog) -> Self {
         let mount = mounted(&agent, &*model, &catalog, None);
+        Self::mounted(agent, model, Arc::new(catalog), mount)
+    }
+
+    /// An engine whose model is offered what the caller says, instead of what its provider takes.
+    pub(crate) fn mounted(
+        agent: Agent,
+        model: Arc<dyn Model>,
+        catalog: Arc<Catalog>,
+        mount: Mount,
+    ) -> Self {
         let fingerprints =
             catalog.tools().map(|tool| (tool.name.clone(), tool.fingerprint())).collect();
         Self {
@@ -55,7 +65,7 @@ impl Engine {
             stream: true,
             agent: Arc::new(agent),
             answer: None,
-            catalog: Arc::new(catalog),
+            catalog,
             mount,
             fingerprints,
             clock: Clock::default(),

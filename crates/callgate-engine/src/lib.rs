@@ -2,7 +2,8 @@
 //!
 //! An [`Engine`] holds what runs share: a model, tools, a journal, somebody to ask. A [`Session`]
 //! drives one run on tokio: it steps the machine, writes what happened to the [`Journal`], and
-//! performs the effects of what was written, in that order.
+//! performs the effects of what was written, in that order. A [`Toolset`] makes single calls
+//! through the same gates, for whoever has a model of their own.
 //!
 //! Deliberately absent: any decision. Which call runs, when to stop, what the model is told:
 //! that is `callgate_machine`'s, so that every engine does the same.
@@ -27,8 +28,10 @@ mod approver;
 mod engine;
 mod journal;
 mod session;
+mod single;
 
 pub use approver::{ApproveAll, Approver, AskWith, DenyAll, Word, WordFuture};
 pub use engine::Engine;
 pub use journal::{AppendFuture, Journal, JournalError, MemoryJournal};
 pub use session::{EngineError, Notice, Observer, Session};
+pub use single::{Called, SingleCall, Toolset};

@@ -50,9 +50,9 @@ mod run;
 mod tool;
 
 pub use agent::{Agent, AgentBuilder};
-pub use call::{Called, SingleCall};
 pub use callgate_contract as contract;
 pub use callgate_engine as engine;
+pub use callgate_engine::{Called, SingleCall, Toolset};
 pub use callgate_machine as machine;
 pub use callgate_macros::tool;
 pub use callgate_tool as backend;

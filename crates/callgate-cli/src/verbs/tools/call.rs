@@ -43,7 +43,7 @@ pub(super) fn go(call: &ToolsCall) -> Result<Exit, Failure> {
             .make();
         let called = signals.guard(work, &stop, || {}).await;
         screen.still();
-        let called = called.ok_or_else(Failure::killed)??;
+        let called = called.ok_or_else(Failure::killed)?.map_err(callgate::Error::from)?;
         match (call.json, io::stdout().is_terminal()) {
             (true, _) => out::line(&called.text)?,
             (false, true) => out::line(&pretty(&words::clean(&called.text)))?,
