@@ -18,20 +18,36 @@
 //! let model = ScriptedModel::from_json(r#"{"replies": [{"text": "Hello!"}]}"#).unwrap();
 //! let engine = Arc::new(Engine::new(Agent::default(), Arc::new(model), Default::default()));
 //! let mut session = engine.session(None, Default::default());
-//! let finish = session.start(engine.start("Say hello", serde_json::Value::Null)).await.unwrap();
+//! let finish = session.start(engine.start("Say hello", serde_json::Value::Null)).await.unwrap().finished().unwrap();
 //! assert_eq!(finish.text.as_deref(), Some("Hello!"));
 //! # });
 //! ```
 #![forbid(unsafe_code)]
 
 mod approver;
+mod clock;
+mod delegate;
 mod engine;
-mod journal;
+mod flight;
+mod hash;
+pub mod journal;
+mod resume;
 mod session;
 mod single;
 
-pub use approver::{ApproveAll, Approver, AskWith, DenyAll, Word, WordFuture};
+pub use approver::{
+    AnswerFuture, Answered, ApproveAll, Approver, AskWith, DenyAll, Elsewhere, ResolutionFuture,
+    Resolved, Word, WordFuture,
+};
+pub use delegate::DELEGATE;
 pub use engine::Engine;
-pub use journal::{AppendFuture, Journal, JournalError, MemoryJournal};
-pub use session::{EngineError, Notice, Observer, Session};
+pub use journal::{
+    AppendFuture, Filter, Inbox, Journal, JournalError, JournalFuture, Lease, Line, LineError,
+    MemoryJournal, Message, Open, RunState, RunSummary, Sent, Want, Watch,
+};
+#[cfg(feature = "sqlite")]
+pub use journal::{
+    Examination, Finding, Options, Salvage, Salvaged, SqliteJournal, Stats, Synchronous,
+};
+pub use session::{EngineError, Notice, Observer, Outcome, Parked, Session};
 pub use single::{Called, SingleCall, Toolset};

@@ -40,6 +40,14 @@ const ASK_USER: &str = r#"{
   "backend": { "builtin": "ask_user" }
 }"#;
 
+/// The member of a contract's `backend` object that names a delegate: another agent.
+pub const DELEGATE: &str = "agent";
+
+/// Whether another agent does a tool's work.
+pub fn is_delegate(tool: &Tool) -> bool {
+    tool.backend.contains_key(DELEGATE)
+}
+
 /// Which built-in tool a contract stands for.
 pub fn of(tool: &Tool) -> Option<Builtin> {
     match tool.backend.get(BACKEND)?.as_str()? {

@@ -11,7 +11,7 @@ use callgate_contract::{ErrorKind, Executed, Failure, Fault, Output};
 
 use crate::{
     agent::InDoubt,
-    ask,
+    ask, builtin,
     effect::{Doubt, Effect},
     event::{Event, Resolution, RunResumed},
     finish::StoppedBy,
@@ -112,7 +112,10 @@ fn take_up(run: &mut Run, index: usize, out: &mut Vec<Effect>) {
     let tool = gating::tool_of(run, index);
     match &call.state {
         CallState::Running { .. } => {
-            let repeat = tool.is_some_and(|tool| tool.is_repeatable()) && call.attempt < ATTEMPTS;
+            // A delegate's run goes on where it was, however often.
+            let repeat = tool.is_some_and(|tool| {
+                builtin::is_delegate(&tool) || (tool.is_repeatable() && call.attempt < ATTEMPTS)
+            });
             if repeat {
                 begin_again(run, index, out);
             } else {

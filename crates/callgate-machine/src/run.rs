@@ -12,8 +12,10 @@ use serde_json::value::RawValue;
 
 use crate::{
     Mount,
+    budget::Budget,
     event::{AnswerSchema, GateVerdict, LookupStarted, RunStarted},
     finish::Finish,
+    policy,
 };
 
 /// One run of an agent.
@@ -270,9 +272,29 @@ impl Run {
         self.pause.is_some()
     }
 
+    /// What is left of the budget: what a delegate of the run may use up.
+    pub fn budget_left(&self) -> Budget {
+        let budget = &self.agent().budget;
+        Budget {
+            tokens: budget.tokens.map(|most| most.saturating_sub(self.tally.usage.total())),
+            usd: budget.usd.map(|most| (most - self.tally.usd).max(0.0)),
+            seconds: policy::time_left(self).map(|left| left.as_secs().max(1)),
+            ..budget.clone()
+        }
+    }
+
     /// Whether it waits to be resumed by a person's wish.
     pub fn is_paused(&self) -> bool {
         self.pause.as_ref().is_some_and(|pause| pause.in_force)
+    }
+
+    /// The calls under way, each with its tool's name.
+    pub fn running(&self) -> Vec<(Arc<str>, Arc<str>)> {
+        let running = |call: &Call| {
+            matches!(call.state, CallState::Running { .. })
+                .then(|| (call.id.clone(), call.name.clone()))
+        };
+        self.calls.iter().filter_map(running).collect()
     }
 
     /// What the run waits for people for: call by call.

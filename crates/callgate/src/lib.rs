@@ -59,7 +59,7 @@ pub use callgate_tool as backend;
 pub use callgate_tool::{CallContext, ToolError};
 pub use callgate_wire as wire;
 pub use error::Error;
-pub use project::{Project, ProjectError};
+pub use project::{FirstUse, Project, ProjectBuilder, ProjectError, ProjectServer, Target};
 pub use run::{Answer, Run, Typed};
 pub use tool::{FunctionTool, IntoTool};
 

@@ -158,6 +158,7 @@ mod tests {
         let screen = Arc::new(Screen::stderr());
         let approver = AtTerminal::on(Arc::new(terminal), None, &catalog, &screen, &stop);
         let question = Question {
+            run: "run_1".into(),
             call: "call_1".into(),
             tool: "refund".into(),
             description: "Pays money back.\nMore.".into(),

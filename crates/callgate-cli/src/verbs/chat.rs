@@ -5,7 +5,10 @@ use std::{
     sync::Arc,
 };
 
-use callgate::{engine::Session, machine::Finish};
+use callgate::{
+    engine::{Outcome, Session},
+    machine::Finish,
+};
 
 use super::{
     block_on,
@@ -73,7 +76,7 @@ async fn turn(
     } else {
         session.start(engine.start(words, caller.clone())).await
     };
-    done.map_err(|error| Failure::from(callgate::Error::from(error)))
+    done.and_then(Outcome::finished).map_err(|error| Failure::from(callgate::Error::from(error)))
 }
 
 /// Where the user's words come from.
