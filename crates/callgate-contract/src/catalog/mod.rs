@@ -57,14 +57,24 @@ impl Catalog {
     pub fn load_what_is_right<'t>(
         files: impl IntoIterator<Item = (&'t str, &'t str)>,
     ) -> (Self, Vec<Mistake>) {
-        Self::load_by(files, Schema::compile)
+        Self::default().load_beside(files)
+    }
+
+    /// Adds the contracts that are right to these, and tells the mistakes in the others. Rules may
+    /// look things up with any of them.
+    pub fn load_beside<'t>(
+        self,
+        files: impl IntoIterator<Item = (&'t str, &'t str)>,
+    ) -> (Self, Vec<Mistake>) {
+        self.load_by(files, Schema::compile)
     }
 
     fn load_by<'t>(
+        self,
         files: impl IntoIterator<Item = (&'t str, &'t str)>,
         compile: Compile,
     ) -> (Self, Vec<Mistake>) {
-        let mut catalog = Self::default();
+        let mut catalog = self;
         let mut mistakes = Vec::new();
         let mut lookups = Vec::new();
         for (name, text) in files {
@@ -164,7 +174,7 @@ impl Catalog {
         let named: Vec<(String, &str)> = named.collect();
         let named = named.iter().map(|(name, text)| (name.as_str(), *text));
         // Discovered tools are among them, with whatever keywords their servers use.
-        let (catalog, mistakes) = Self::load_by(named, Schema::compile_as_given);
+        let (catalog, mistakes) = Self::default().load_by(named, Schema::compile_as_given);
         if mistakes.is_empty() { Ok(catalog) } else { Err(mistakes) }
     }
 

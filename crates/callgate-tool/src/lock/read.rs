@@ -12,7 +12,8 @@ use callgate_contract::{
 use super::{Lock, Pin, Pins, VERSION};
 use crate::registry::pointer_to;
 
-const ACCEPT: &str = "Look at it with `callgate lock` and accept it with `callgate lock --accept`.";
+/// A lock that was harmed is mended by a person, who knows whether they meant it.
+const ACCEPT: &str = "Restore the file from version control, or take the entry out and accept the tool with `callgate lock --accept`.";
 
 impl Lock {
     /// Reads a lock's text.
