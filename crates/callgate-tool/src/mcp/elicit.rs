@@ -59,3 +59,36 @@ pub trait Elicitor: Send + Sync {
         false
     }
 }
+
+/// Gives absent values the defaults of their schema (SEP-1034).
+pub(super) fn fill_defaults(content: &mut Map<String, Value>, schema: &Value) {
+    let properties = schema.get("properties").and_then(Value::as_object);
+    for (name, property) in properties.into_iter().flatten() {
+        if let Some(default) = property.get("default")
+            && !content.contains_key(name)
+        {
+            content.insert(name.clone(), default.clone());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn absent_values_get_their_defaults() {
+        let schema = json!({ "type": "object", "properties": {
+            "name": { "type": "string", "default": "John" },
+            "age": { "type": "integer", "default": 30 },
+            "on": { "type": "boolean", "default": false },
+            "none": { "type": "string" },
+        } });
+        let mut content = Map::new();
+        content.insert("age".into(), json!(7));
+        fill_defaults(&mut content, &schema);
+        assert_eq!(Value::Object(content), json!({ "age": 7, "name": "John", "on": false }));
+    }
+}

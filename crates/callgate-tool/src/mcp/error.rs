@@ -2,7 +2,6 @@
 
 use std::{sync::Arc, time::Duration};
 
-use callgate_contract::{ErrorKind, Executed, Failure};
 use thiserror::Error;
 
 use super::message::{Fault, RpcError};
@@ -91,4 +90,23 @@ pub enum McpError {
     /// The client was closed.
     #[error("the client was closed")]
     Closed,
+}
+
+impl McpError {
+    /// The same for a call that was not even begun: what was asked before it is not the call.
+    pub(super) fn before(self) -> Self {
+        match self {
+            Self::Timeout { after, note, .. } => Self::Timeout { after, sent: false, note },
+            Self::Cancelled { .. } => Self::Cancelled { sent: false },
+            other => other.unsent(),
+        }
+    }
+
+    /// The same for a request that never left.
+    pub(super) fn unsent(self) -> Self {
+        match self {
+            Self::Lost { why, .. } => Self::Lost { why, sent: false },
+            other => other,
+        }
+    }
 }

@@ -1,6 +1,9 @@
 //! A server's tool as a backend.
 
-use std::sync::Arc;
+use std::sync::{
+    Arc,
+    atomic::{AtomicU64, Ordering},
+};
 
 use callgate_contract::Failure;
 
@@ -12,12 +15,29 @@ use crate::{Backend, Invocation, InvokeFuture};
 /// A failure is what the call comes to; nothing is sent then.
 pub type DefinitionCheck = Arc<dyn Fn(&RawTool) -> Result<(), Failure> + Send + Sync>;
 
+/// A check, and the reading of the list that passed it last.
+pub(super) struct Pinned {
+    check: DefinitionCheck,
+    passed: AtomicU64,
+}
+
+impl Pinned {
+    /// Compares a tool of the list with this revision, unless that was done.
+    pub(super) fn compare(&self, tool: &RawTool, revision: u64) -> Result<(), Failure> {
+        if self.passed.load(Ordering::Relaxed) != revision {
+            (self.check)(tool)?;
+            self.passed.store(revision, Ordering::Relaxed);
+        }
+        Ok(())
+    }
+}
+
 /// One tool of a server.
 pub struct McpTool {
     client: Arc<Client>,
     name: Arc<str>,
     repeatable: bool,
-    check: Option<DefinitionCheck>,
+    check: Option<Pinned>,
 }
 
 impl McpTool {
@@ -32,6 +52,7 @@ impl McpTool {
         repeatable: bool,
         check: Option<DefinitionCheck>,
     ) -> Self {
+        let check = check.map(|check| Pinned { check, passed: AtomicU64::new(0) });
         Self { client, name: name.into(), repeatable, check }
     }
 }
@@ -47,7 +68,7 @@ impl Backend for McpTool {
                 timeout: invocation.timeout,
                 cancel: invocation.cancel,
             };
-            self.client.call_checked(call, self.check.as_ref()).await
+            self.client.call_checked(&call, self.check.as_ref()).await
         })
     }
 }

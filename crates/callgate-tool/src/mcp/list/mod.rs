@@ -1,12 +1,13 @@
 //! Tools as a server defines them.
 
+pub(super) mod walk;
+
 use std::{
     sync::Arc,
     time::{Duration, Instant},
 };
 
-use serde::{Deserialize, Serialize};
-use serde_json::value::RawValue;
+use serde::Serialize;
 
 /// A tool list, page by page, with what was wrong in it.
 #[derive(Debug, Clone)]
@@ -35,40 +36,9 @@ impl Listing {
 pub struct RawTool {
     /// Its name on the server.
     pub name: Arc<str>,
-    /// The whole `Tool` object as JSON text, every member and digit.
+    /// The whole `Tool` object as JSON text, every member and digit: what
+    /// [`Definition::read`](callgate_contract::definition::Definition::read) takes.
     pub definition: Arc<str>,
-}
-
-/// The parts of a definition, borrowed. Everything but the name and the input schema may be absent;
-/// `null` counts as absent.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Parts<'a> {
-    /// For people.
-    #[serde(default)]
-    pub title: Option<String>,
-    /// For the model.
-    #[serde(default)]
-    pub description: Option<String>,
-    /// JSON Schema of the arguments.
-    #[serde(borrow)]
-    pub input_schema: &'a RawValue,
-    /// JSON Schema of the structured result.
-    #[serde(borrow, default)]
-    pub output_schema: Option<&'a RawValue>,
-    /// Hints that nobody vouches for.
-    #[serde(borrow, default)]
-    pub annotations: Option<&'a RawValue>,
-}
-
-impl RawTool {
-    /// The parts.
-    ///
-    /// # Errors
-    /// Where a part has no usable shape; a tool of a [`Listing`] has.
-    pub fn parts(&self) -> Result<Parts<'_>, serde_json::Error> {
-        serde_json::from_str(&self.definition)
-    }
 }
 
 /// Something in a list that is not offered.
@@ -80,7 +50,7 @@ pub struct ListFault {
     pub tool: Option<String>,
     /// What kind of fault.
     pub kind: ListFaultKind,
-    /// JSON Pointer into the input schema, or into the definition for other members.
+    /// JSON Pointer into the definition.
     pub path: String,
     /// In words.
     pub reason: String,

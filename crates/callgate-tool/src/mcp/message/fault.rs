@@ -77,7 +77,7 @@ pub struct RpcError {
 }
 
 impl RpcError {
-    pub(super) fn read(raw: &RawValue) -> Self {
+    pub(in crate::mcp) fn read(raw: &RawValue) -> Self {
         #[derive(Deserialize)]
         struct Wire<'a> {
             #[serde(default)]

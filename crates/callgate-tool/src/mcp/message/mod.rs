@@ -13,8 +13,8 @@ use std::borrow::Cow;
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
-pub(super) use fault::excerpt;
 pub use fault::{Fault, RpcError};
+pub(super) use fault::{excerpt, words};
 pub(super) use sniff::sniff_id;
 pub(super) use write::{Members, notification, refusal, request, response};
 
@@ -92,7 +92,9 @@ struct Envelope<'a> {
 }
 
 /// `null` is a value here: a result of `null` is another thing than none.
-fn present<'de: 'a, 'a, D: Deserializer<'de>>(d: D) -> Result<Option<&'a RawValue>, D::Error> {
+pub(super) fn present<'de: 'a, 'a, D: Deserializer<'de>>(
+    d: D,
+) -> Result<Option<&'a RawValue>, D::Error> {
     <&RawValue>::deserialize(d).map(Some)
 }
 
@@ -103,9 +105,10 @@ pub(super) fn read(line: &[u8]) -> Result<Incoming<'_>, Broken> {
         Err(_) => return Err(not_utf8(line)),
     };
     let text = text.trim_start_matches('\u{feff}').trim();
+    // A list would be read as the members in order.
     match serde_json::from_str::<Envelope<'_>>(text) {
-        Ok(envelope) => open(envelope, text),
-        Err(_) => Err(not_json(text)),
+        Ok(envelope) if text.starts_with('{') => open(envelope, text),
+        _ => Err(not_json(text)),
     }
 }
 

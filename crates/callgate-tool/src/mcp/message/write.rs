@@ -46,6 +46,10 @@ impl Members {
         self.text.push_str(&other.text);
     }
 
+    pub(in crate::mcp) fn is_empty(&self) -> bool {
+        self.text.is_empty()
+    }
+
     /// The object.
     pub(in crate::mcp) fn object(&self) -> String {
         format!("{{{}}}", self.text)
