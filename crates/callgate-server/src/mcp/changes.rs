@@ -60,6 +60,13 @@ impl Changes {
         self.tell(Change::Resource(uri.into()));
     }
 
+    /// How many clients would hear of a change now.
+    pub fn listeners(&self) -> usize {
+        let mut sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
+        sessions.retain(|peer| !peer.is_transport_closed());
+        sessions.len() + self.news.receiver_count()
+    }
+
     /// A legacy session that wants to hear.
     pub(super) fn join(&self, peer: Peer<RoleServer>) {
         let mut sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);

@@ -22,26 +22,36 @@ use crate::{ServeError, random};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct RawArguments(pub(crate) Arc<str>);
 
+/// As much of a message as has to be known before rmcp reads it.
+#[derive(Deserialize)]
+pub(crate) struct Head<'m> {
+    #[serde(borrow)]
+    method: Cow<'m, str>,
+    #[serde(borrow, default)]
+    params: Option<&'m RawValue>,
+}
+
+impl<'m> Head<'m> {
+    /// The head of a request or a notification.
+    pub(crate) fn of(message: &'m [u8]) -> Option<Self> {
+        serde_json::from_slice(message).ok()
+    }
+
+    pub(crate) fn is_call(&self) -> bool {
+        self.method == "tools/call"
+    }
+}
+
 impl RawArguments {
-    /// The arguments in a JSON-RPC message; nothing where it is no `tools/call` with arguments.
-    pub(crate) fn of_message(message: &[u8]) -> Option<Self> {
-        #[derive(Deserialize)]
-        struct Message<'a> {
-            #[serde(borrow)]
-            method: Cow<'a, str>,
-            #[serde(borrow)]
-            params: &'a RawValue,
-        }
+    /// The arguments in a message; nothing where it is no `tools/call` with arguments.
+    pub(crate) fn of_message(head: &Head<'_>) -> Option<Self> {
         #[derive(Deserialize)]
         struct Params<'a> {
             #[serde(borrow)]
             arguments: &'a RawValue,
         }
-        let message: Message<'_> = serde_json::from_slice(message).ok()?;
-        if message.method != "tools/call" {
-            return None;
-        }
-        let params: Params<'_> = serde_json::from_str(message.params.get()).ok()?;
+        let params = head.params.filter(|_| head.is_call())?;
+        let params: Params<'_> = serde_json::from_str(params.get()).ok()?;
         Some(Self(params.arguments.get().into()))
     }
 
@@ -163,7 +173,7 @@ mod tests {
             ("[1,".to_owned(), None),
         ];
         for (message, expected) in rows {
-            let found = RawArguments::of_message(message.as_bytes());
+            let found = Head::of(message.as_bytes()).and_then(|h| RawArguments::of_message(&h));
             assert_eq!(found.as_ref().map(|raw| &*raw.0), expected, "{message}");
         }
     }

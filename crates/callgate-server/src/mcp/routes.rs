@@ -29,10 +29,11 @@ use rmcp::{
     },
 };
 use serde_json::json;
+use tokio_util::task::{TaskTracker, task_tracker::TaskTrackerToken};
 
 use super::{
     McpServer,
-    raw::{Marker, RawArguments},
+    raw::{Head, Marker, RawArguments},
 };
 use crate::http::HttpOptions;
 
@@ -54,6 +55,7 @@ impl<H: ServerHandler> McpServer<H> {
         let door = Door {
             service,
             marker: self.shared.marker.clone(),
+            answers: self.shared.answers.clone(),
             max_body: options.max_body,
             patience: options.body_timeout,
         };
@@ -64,6 +66,7 @@ impl<H: ServerHandler> McpServer<H> {
 struct Door<H> {
     service: StreamableHttpService<McpServer<H>, LocalSessionManager>,
     marker: Marker,
+    answers: TaskTracker,
     max_body: usize,
     patience: Duration,
 }
@@ -73,6 +76,7 @@ impl<H> Clone for Door<H> {
         Self {
             service: self.service.clone(),
             marker: self.marker.clone(),
+            answers: self.answers.clone(),
             max_body: self.max_body,
             patience: self.patience,
         }
@@ -96,11 +100,14 @@ async fn pass<H: ServerHandler>(State(door): State<Door<H>>, request: Request) -
             return refused(StatusCode::REQUEST_TIMEOUT, -32600, "the body took too long to come");
         }
     };
-    if let Some(raw) = RawArguments::of_message(&body) {
+    let head = Head::of(&body);
+    // Whoever closes the server waits until calls are answered, not only until they ended.
+    let answer = head.as_ref().is_some_and(Head::is_call).then(|| door.answers.token());
+    if let Some(raw) = head.as_ref().and_then(RawArguments::of_message) {
         parts.extensions.insert(raw);
     }
-    let request = Request::from_parts(parts, Full::new(body));
-    spliced(door.service.handle(request).await, door.marker).await
+    let request = Request::from_parts(parts, Full::new(body.clone()));
+    spliced(door.service.handle(request).await, door.marker, answer).await
 }
 
 /// An error of the door's own, in JSON-RPC's form.
@@ -117,15 +124,19 @@ fn refused(status: StatusCode, code: i32, message: &str) -> Response {
 type Answer = http::Response<http_body_util::combinators::BoxBody<Bytes, Infallible>>;
 
 /// A response with structured results in their places.
-async fn spliced(answer: Answer, marker: Marker) -> Response {
+async fn spliced(answer: Answer, marker: Marker, token: Option<TaskTrackerToken>) -> Response {
     let (mut parts, body) = answer.into_parts();
     let is_stream = parts
         .headers
         .get(header::CONTENT_TYPE)
         .is_some_and(|kind| kind.as_bytes().starts_with(b"text/event-stream"));
     if is_stream {
-        let lines =
-            SplicedLines { inner: body.into_data_stream(), buffer: BytesMut::new(), marker };
+        let lines = SplicedLines {
+            inner: body.into_data_stream(),
+            buffer: BytesMut::new(),
+            marker,
+            _token: token,
+        };
         return Response::from_parts(parts, Body::from_stream(lines));
     }
     let body = match body.collect().await {
@@ -143,6 +154,8 @@ struct SplicedLines<S> {
     inner: S,
     buffer: BytesMut,
     marker: Marker,
+    /// Gone when the answer is out, or nobody reads it any more.
+    _token: Option<TaskTrackerToken>,
 }
 
 impl<S: Stream<Item = Result<Bytes, Infallible>> + Unpin> Stream for SplicedLines<S> {

@@ -66,6 +66,9 @@ impl Default for McpOptions {
 /// How long a call may take to end after it was told to; backends give their tools two seconds.
 const GRACE: Duration = Duration::from_secs(8);
 
+/// How long the last answers may take on their way to clients.
+const ANSWERED: Duration = Duration::from_secs(2);
+
 /// Nothing beside the catalog.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct CatalogOnly;
@@ -103,6 +106,8 @@ pub(super) struct Shared {
     pub(super) permits: Semaphore,
     /// Calls at work; closed once no more may begin.
     pub(super) calls: TaskTracker,
+    /// Answers to calls on their way out over HTTP.
+    pub(super) answers: TaskTracker,
     /// Ends calls at work.
     pub(super) stop: CancellationToken,
     /// Ends streams and sessions.
@@ -162,6 +167,7 @@ impl McpServer {
             rounds: Arc::new(Rounds::new()?),
             permits: Semaphore::new(options.max_calls.clamp(1, Semaphore::MAX_PERMITS)),
             calls: TaskTracker::new(),
+            answers: TaskTracker::new(),
             stop: CancellationToken::new(),
             closed: CancellationToken::new(),
             held: RwLock::new(Held::of(Arc::new(gates))),
@@ -214,6 +220,10 @@ impl<H> McpServer<H> {
                 if tokio::time::timeout(GRACE, shared.calls.wait()).await.is_err() {
                     tracing::warn!("some calls did not end when they were told to");
                 }
+            }
+            shared.answers.close();
+            if tokio::time::timeout(ANSWERED, shared.answers.wait()).await.is_err() {
+                tracing::warn!("some clients did not read the answers to their calls");
             }
             shared.closed.cancel();
         }

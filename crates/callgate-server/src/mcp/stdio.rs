@@ -24,7 +24,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{
     McpServer,
-    raw::{Marker, RawArguments},
+    raw::{Head, Marker, RawArguments},
 };
 use crate::ServeError;
 
@@ -131,7 +131,8 @@ impl<R, W: AsyncWrite + Send + Unpin + 'static> Lines<R, W> {
         match serde_json::from_slice::<ClientJsonRpcMessage>(line) {
             Ok(mut message) => {
                 if let JsonRpcMessage::Request(request) = &mut message
-                    && let Some(raw) = RawArguments::of_message(line)
+                    && let Some(raw) =
+                        Head::of(line).and_then(|head| RawArguments::of_message(&head))
                 {
                     request.request.extensions_mut().insert(raw);
                 }

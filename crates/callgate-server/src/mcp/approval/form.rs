@@ -90,6 +90,7 @@ mod tests {
 
     fn question(arguments: &str) -> Question {
         Question {
+            run: "run-1".into(),
             call: "call_1".into(),
             tool: "remove".into(),
             description: "Removes a file.\nMore.".into(),
