@@ -43,6 +43,11 @@ pub(crate) enum Verb {
     Chat(Chat),
     /// List, show and call the project's tools, without a model
     Tools(Tools),
+    /// List, ask and call the project's MCP servers
+    Mcp(Mcp),
+    /// Show what MCP servers tell that was not accepted, and accept it
+    #[command(after_long_help = LOCK_EXAMPLES)]
+    Lock(Lock),
     /// Find every mistake in a project or in contract files
     Check(Check),
     /// Print the JSON Schema of a file or of what is written to the journal
@@ -63,8 +68,15 @@ impl Verb {
             Self::Chat(chat) => chat.options.json,
             Self::Tools(tools) => match &tools.what {
                 ToolsVerb::List { json, .. } | ToolsVerb::Show { json, .. } => *json,
-                ToolsVerb::Call(call) => call.json,
+                ToolsVerb::Call(call) => call.options.json,
             },
+            Self::Mcp(mcp) => match &mcp.what {
+                McpVerb::List { json, .. }
+                | McpVerb::Tools { json, .. }
+                | McpVerb::Ping { json, .. } => *json,
+                McpVerb::Call(call) => call.options.json,
+            },
+            Self::Lock(lock) => lock.json,
             Self::Check(check) => check.json,
             Self::Model(models) => matches!(models.what, ModelVerb::List { json: true }),
             Self::Init(_) | Self::Schema(_) | Self::Export(_) | Self::Completion(_) => false,
@@ -78,6 +90,16 @@ pub(crate) struct InDir {
     /// The project's folder, the one with agent.json
     #[arg(short = 'C', long, default_value = ".", value_name = "DIR")]
     pub(crate) dir: PathBuf,
+}
+
+/// Which project, and what of its MCP servers.
+#[derive(Debug, Args)]
+pub(crate) struct Opened {
+    #[command(flatten)]
+    pub(crate) project: InDir,
+    /// Pin no MCP server at its first use: what callgate.lock does not have is an error
+    #[arg(long)]
+    pub(crate) frozen: bool,
 }
 
 /// Who says yes.
@@ -124,7 +146,7 @@ impl From<GateMode> for Mode {
 #[derive(Debug, Args)]
 pub(crate) struct RunOptions {
     #[command(flatten)]
-    pub(crate) project: InDir,
+    pub(crate) project: Opened,
     /// The model, provider:model or provider/model; else the one in agent.json
     #[arg(short, long, env = "CALLGATE_MODEL", value_name = "PROVIDER:MODEL")]
     pub(crate) model: Option<String>,
@@ -197,7 +219,7 @@ pub(crate) enum ToolsVerb {
     /// List the project's tools
     List {
         #[command(flatten)]
-        project: InDir,
+        project: Opened,
         /// As a JSON array
         #[arg(long)]
         json: bool,
@@ -207,7 +229,7 @@ pub(crate) enum ToolsVerb {
         /// The tool
         name: String,
         #[command(flatten)]
-        project: InDir,
+        project: Opened,
         /// The contract as JSON
         #[arg(long)]
         json: bool,
@@ -226,7 +248,14 @@ pub(crate) struct ToolsCall {
     #[arg(default_value = "{}", value_name = "JSON")]
     pub(crate) arguments: String,
     #[command(flatten)]
-    pub(crate) project: InDir,
+    pub(crate) options: CallOptions,
+}
+
+/// How a call is made.
+#[derive(Debug, Args)]
+pub(crate) struct CallOptions {
+    #[command(flatten)]
+    pub(crate) project: Opened,
     /// How much the gates mend by themselves; else as agent.json says
     #[arg(long, value_enum)]
     pub(crate) mode: Option<GateMode>,
@@ -240,6 +269,79 @@ pub(crate) struct ToolsCall {
     pub(crate) json: bool,
     #[command(flatten)]
     pub(crate) loudness: Loudness,
+}
+
+/// `callgate mcp`.
+#[derive(Debug, Args)]
+pub(crate) struct Mcp {
+    #[command(subcommand)]
+    pub(crate) what: McpVerb,
+}
+
+/// What to do with MCP servers.
+#[derive(Debug, Subcommand)]
+pub(crate) enum McpVerb {
+    /// List the servers: transport, state, protocol, version, tools, and whether they drifted
+    List {
+        #[command(flatten)]
+        project: Opened,
+        /// As a JSON array
+        #[arg(long)]
+        json: bool,
+    },
+    /// List a server's tools, and which of them are accepted
+    Tools {
+        /// The server, by its name under mcpServers
+        server: String,
+        #[command(flatten)]
+        project: Opened,
+        /// As a JSON array
+        #[arg(long)]
+        json: bool,
+    },
+    /// Make one call of a server's tool through every gate, and print the envelope
+    #[command(after_long_help = MCP_CALL_EXAMPLES)]
+    Call(McpCall),
+    /// Ask a server whether it answers, and how fast
+    Ping {
+        /// The server, by its name under mcpServers
+        server: String,
+        #[command(flatten)]
+        project: InDir,
+        /// As one JSON object
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+/// `callgate mcp call`.
+#[derive(Debug, Args)]
+pub(crate) struct McpCall {
+    /// The server, by its name under mcpServers
+    pub(crate) server: String,
+    /// The tool, by its name on the server
+    pub(crate) tool: String,
+    /// Its arguments as a model would write them: JSON, - for standard input, or @FILE
+    #[arg(default_value = "{}", value_name = "JSON")]
+    pub(crate) arguments: String,
+    #[command(flatten)]
+    pub(crate) options: CallOptions,
+}
+
+/// `callgate lock`.
+#[derive(Debug, Args)]
+pub(crate) struct Lock {
+    /// Accept what the servers tell now: everything, or these
+    #[arg(long, num_args = 0.., value_name = "SERVER[/TOOL]")]
+    pub(crate) accept: Option<Vec<String>>,
+    /// Write nothing: a server that was never pinned counts as drifted
+    #[arg(long, alias = "frozen", conflicts_with = "accept")]
+    pub(crate) check: bool,
+    #[command(flatten)]
+    pub(crate) project: InDir,
+    /// As one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// `callgate check`.
@@ -389,6 +491,25 @@ Examples:
   echo '{\"city\": \"Oslo\",}' | callgate tools call get_weather - --mode strict
 
 Exits with 0 when the call did what it was to do, and 6 when it was refused or failed.
+";
+
+const MCP_CALL_EXAMPLES: &str = "\
+Examples:
+  callgate mcp call time get_current_time '{\"timezone\": \"Europe/Warsaw\"}'
+  callgate mcp call files write_file @note.json --yes
+
+Exits with 0 when the call did what it was to do, and 6 when it was refused or failed.
+";
+
+const LOCK_EXAMPLES: &str = "\
+Servers that were never pinned are pinned; for the others it is told what changed, and nothing is
+accepted without --accept.
+
+Examples:
+  callgate lock                                  # exits with 7 when something drifted
+  callgate lock --accept                         # everything as it is now
+  callgate lock --accept time git/git_commit     # a server, and one tool of another
+  callgate lock --check --json                   # for CI: writes nothing
 ";
 
 #[cfg(test)]

@@ -15,8 +15,10 @@ pub(crate) enum Exit {
     Refused,
     /// The provider failed.
     Provider,
-    /// `tools call`: the call did not do what it was to do.
+    /// `tools call`, `mcp`: the call, or the server, did not do what it was to do.
     Call,
+    /// `lock`: a server tells what was not accepted.
+    Drift,
     /// Cancelled by a person.
     Cancelled,
     /// Nobody reads the output any more.
@@ -24,7 +26,7 @@ pub(crate) enum Exit {
 }
 
 impl Exit {
-    pub(crate) const ALL: [Self; 9] = [
+    pub(crate) const ALL: [Self; 10] = [
         Self::Done,
         Self::Internal,
         Self::Configuration,
@@ -32,6 +34,7 @@ impl Exit {
         Self::Refused,
         Self::Provider,
         Self::Call,
+        Self::Drift,
         Self::Cancelled,
         Self::Unread,
     ];
@@ -46,6 +49,7 @@ impl Exit {
             Self::Refused => 4,
             Self::Provider => 5,
             Self::Call => 6,
+            Self::Drift => 7,
             // As shells have it: 128 and the signal's number.
             Self::Cancelled => 130,
             Self::Unread => 141,
@@ -61,7 +65,8 @@ impl Exit {
             Self::Limit => "a limit ended the run: steps, tokens, money, time, reply length",
             Self::Refused => "arguments or answer failed their schema, a loop, a refusal",
             Self::Provider => "the model's provider failed, or the place that models come from",
-            Self::Call => "`tools call`: the call was refused or failed",
+            Self::Call => "`tools call`, `mcp`: the call was refused or failed, or the server",
+            Self::Drift => "`lock`: an MCP server tells what was not accepted",
             Self::Cancelled => "cancelled: Ctrl-C, SIGTERM, or abort at a question",
             Self::Unread => "nobody read the output any more (broken pipe)",
         }

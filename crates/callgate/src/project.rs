@@ -21,6 +21,7 @@ use callgate_tool::{Backend, Backends, Env, lock::LockError, mcp::ClientOptions,
 use self::{
     answer::{AnswerFault, answer_schema},
     servers::McpServers,
+    tools::Waiting,
 };
 use crate::{Agent, AgentBuilder, Error};
 
@@ -36,7 +37,7 @@ pub struct Project {
     backends: Vec<(Arc<str>, Arc<dyn Backend>)>,
     answer: Option<AnswerSchema>,
     mcp: McpServers,
-    waiting: Vec<Mistake>,
+    waiting: Vec<Waiting>,
     opening: Arc<Opening>,
 }
 
@@ -234,8 +235,13 @@ impl Project {
     }
 
     /// Contracts that are not in use, since their server is disabled or was never pinned.
-    pub fn waiting(&self) -> &[Mistake] {
-        &self.waiting
+    pub fn waiting(&self) -> impl Iterator<Item = &Mistake> {
+        self.waiting.iter().map(|waiting| &waiting.place)
+    }
+
+    /// Those of them that nobody can judge before their server is pinned.
+    pub fn unjudged(&self) -> impl Iterator<Item = &Mistake> {
+        self.waiting.iter().filter(|waiting| !waiting.is_disabled).map(|waiting| &waiting.place)
     }
 
     /// The answer's schema, resolved.

@@ -72,7 +72,11 @@ struct Found {
 
 impl Found {
     fn project(&mut self, dir: &Path) -> Result<(), Failure> {
-        self.add(0, Project::open(dir).map(|project| project.catalog().len()))
+        let opened = Project::open(dir);
+        if let Ok(project) = &opened {
+            self.mistakes.extend(project.unjudged().cloned());
+        }
+        self.add(0, opened.map(|project| project.catalog().len()))
     }
 
     fn add(&mut self, at_least: usize, checked: Result<usize, Error>) -> Result<(), Failure> {

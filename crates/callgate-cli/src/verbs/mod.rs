@@ -5,6 +5,8 @@ mod check;
 mod completion;
 mod export;
 mod init;
+mod lock;
+mod mcp;
 mod model;
 mod run;
 mod schema;
@@ -23,6 +25,8 @@ pub(crate) fn go(cli: Cli) -> Result<Exit, Failure> {
         Verb::Run(run) => run::go(&run),
         Verb::Chat(chat) => chat::go(&chat),
         Verb::Tools(tools) => tools::go(&tools),
+        Verb::Mcp(mcp) => mcp::go(&mcp.what),
+        Verb::Lock(lock) => lock::go(&lock),
         Verb::Check(check) => check::go(&check),
         Verb::Schema(schema) => schema::go(schema.of),
         Verb::Export(export) => export::go(&export),
@@ -32,7 +36,7 @@ pub(crate) fn go(cli: Cli) -> Result<Exit, Failure> {
 }
 
 /// Runs what takes time, and is gone when it is done.
-fn block_on<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
+pub(crate) fn block_on<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .enable_all()

@@ -71,6 +71,7 @@ pub(super) struct McpServers {
 pub(super) struct NotInUse {
     pub message: String,
     pub hint: String,
+    pub is_disabled: bool,
 }
 
 impl McpServers {
@@ -165,6 +166,7 @@ impl McpServers {
                     "the server \"{name}\" is disabled, so this contract is not in use"
                 ),
                 hint: "Take out \"disabled\", or the contract.".to_owned(),
+                is_disabled: true,
             });
         }
         self.lock.server(name).is_none().then(|| NotInUse {
@@ -172,6 +174,7 @@ impl McpServers {
                 "the server \"{name}\" is not pinned yet, so this contract cannot be judged"
             ),
             hint: "Run `callgate lock`.".to_owned(),
+            is_disabled: false,
         })
     }
 

@@ -27,7 +27,16 @@ pub(super) struct Loaded {
     pub backends: Vec<(Arc<str>, Arc<dyn Backend>)>,
     pub mistakes: Vec<Mistake>,
     /// Contracts for servers that are disabled or were never pinned: right, but not in use.
-    pub waiting: Vec<Mistake>,
+    pub waiting: Vec<Waiting>,
+}
+
+/// A contract that is right as far as it can be judged, and not in use.
+#[derive(Clone)]
+pub(super) struct Waiting {
+    /// Where it stands, and why.
+    pub place: Mistake,
+    /// Whether its server is disabled; else it was never pinned.
+    pub is_disabled: bool,
 }
 
 struct Text {
@@ -123,11 +132,8 @@ impl Loaded {
                 return;
             };
             if let Some(why) = servers.not_in_use(&spec.server) {
-                self.waiting.push(source.mistake(
-                    "/backend/mcp/server",
-                    why.message,
-                    Some(why.hint),
-                ));
+                let place = source.mistake("/backend/mcp/server", why.message, Some(why.hint));
+                self.waiting.push(Waiting { place, is_disabled: why.is_disabled });
                 return;
             }
             if let Some(pinned) = servers.definition(&spec.server, &spec.tool) {
