@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, fs, path::Path};
 
 use crate::binary::callgate;
 
-const VERBS: [&[&str]; 17] = [
+const VERBS: [&[&str]; 23] = [
     &[],
     &["init"],
     &["run"],
@@ -13,6 +13,12 @@ const VERBS: [&[&str]; 17] = [
     &["tools", "list"],
     &["tools", "show"],
     &["tools", "call"],
+    &["mcp"],
+    &["mcp", "list"],
+    &["mcp", "tools"],
+    &["mcp", "call"],
+    &["mcp", "ping"],
+    &["lock"],
     &["check"],
     &["schema"],
     &["export"],
