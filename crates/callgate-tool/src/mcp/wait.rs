@@ -19,6 +19,8 @@ pub(super) struct Limits {
     pub(super) idle: Duration,
     /// In all.
     pub(super) until: Instant,
+    /// The same as a duration, for messages.
+    whole: Duration,
     pub(super) cancel: CancellationToken,
 }
 
@@ -27,7 +29,13 @@ const FOREVER: Duration = Duration::from_secs(30 * 365 * 24 * 3600);
 
 impl Limits {
     pub(super) fn new(idle: Duration, max: Duration, cancel: CancellationToken) -> Self {
-        Self { idle: idle.min(FOREVER), until: Instant::now() + max.min(FOREVER), cancel }
+        let whole = max.min(FOREVER);
+        Self { idle: idle.min(FOREVER), until: Instant::now() + whole, whole, cancel }
+    }
+
+    /// Without a bound on silence: for what is waited for by a person, or comes before the call.
+    pub(super) fn patient(&self) -> Self {
+        Self { idle: self.until.saturating_duration_since(Instant::now()), ..self.clone() }
     }
 
     /// For a stream that stays open until it is closed.
@@ -109,7 +117,7 @@ pub(super) async fn within<T>(
                 let now = Instant::now();
                 let last = signs.last(began);
                 if now >= limits.until {
-                    return Err(Stopped::Timeout(now - began));
+                    return Err(Stopped::Timeout(limits.whole));
                 }
                 if now >= last + limits.idle {
                     return Err(Stopped::Timeout(limits.idle));

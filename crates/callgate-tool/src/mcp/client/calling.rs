@@ -138,11 +138,7 @@ async fn before<T>(
     work: impl Future<Output = Result<T, McpError>>,
 ) -> Result<T, Unprepared> {
     // A start may take longer than a tool may be silent: only the whole time counts here.
-    let whole = Limits {
-        idle: limits.until.saturating_duration_since(tokio::time::Instant::now()),
-        ..limits.clone()
-    };
-    match within(&whole, &Signs::default(), work).await {
+    match within(&limits.patient(), &Signs::default(), work).await {
         Ok(done) => done.map_err(|error| Unprepared::Mcp(error.before())),
         Err(Stopped::Cancelled) => Err(Unprepared::Mcp(McpError::Cancelled { sent: false })),
         Err(Stopped::Timeout(after)) => {

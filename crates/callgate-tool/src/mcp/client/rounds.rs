@@ -174,9 +174,7 @@ pub(super) async fn person<T>(
     limits: &Limits,
     work: impl Future<Output = Result<T, McpError>>,
 ) -> Result<T, McpError> {
-    let left = limits.until.saturating_duration_since(tokio::time::Instant::now());
-    let whole = Limits { idle: left, ..limits.clone() };
-    match within(&whole, &Signs::default(), work).await {
+    match within(&limits.patient(), &Signs::default(), work).await {
         Ok(done) => done,
         Err(Stopped::Cancelled) => Err(McpError::Cancelled { sent: true }),
         Err(Stopped::Timeout(after)) => {
