@@ -10,6 +10,7 @@ mod mcp;
 mod model;
 mod run;
 mod schema;
+mod serve;
 mod tools;
 
 use crate::{
@@ -27,6 +28,7 @@ pub(crate) fn go(cli: Cli) -> Result<Exit, Failure> {
         Verb::Tools(tools) => tools::go(&tools),
         Verb::Mcp(mcp) => mcp::go(&mcp.what),
         Verb::Lock(lock) => lock::go(&lock),
+        Verb::Serve(serve) => serve::go(&serve),
         Verb::Check(check) => check::go(&check),
         Verb::Schema(schema) => schema::go(schema.of),
         Verb::Export(export) => export::go(&export),

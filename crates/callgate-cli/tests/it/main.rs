@@ -11,6 +11,7 @@ mod newcomer;
 mod papers;
 mod project;
 mod providers;
+mod serve;
 mod server;
 mod terminal;
 mod verbs;

@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, fs, path::Path};
 
 use crate::binary::callgate;
 
-const VERBS: [&[&str]; 23] = [
+const VERBS: [&[&str]; 24] = [
     &[],
     &["init"],
     &["run"],
@@ -19,6 +19,7 @@ const VERBS: [&[&str]; 23] = [
     &["mcp", "call"],
     &["mcp", "ping"],
     &["lock"],
+    &["serve"],
     &["check"],
     &["schema"],
     &["export"],

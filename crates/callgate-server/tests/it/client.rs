@@ -76,6 +76,8 @@ pub(crate) struct Client {
     link: Link,
     next_id: u64,
     answers: Option<Answers>,
+    /// Sees notifications as they come.
+    seen: Option<Box<dyn FnMut(&Value) + Send>>,
     /// Ends the server.
     pub(crate) stop: CancellationToken,
     pub(crate) served: Option<JoinHandle<Result<(), callgate_server::ServeError>>>,
@@ -122,6 +124,7 @@ impl Client {
             link,
             next_id: 1,
             answers: None,
+            seen: None,
             stop,
             served: Some(served),
         };
@@ -143,6 +146,7 @@ impl Client {
             link: Link::Http(Box::new(web)),
             next_id: 1000,
             answers: None,
+            seen: None,
             stop: self.stop.clone(),
             served: None,
         }
@@ -177,6 +181,11 @@ impl Client {
     /// What answers the server's requests from now on.
     pub(crate) fn answer(&mut self, answers: impl FnMut(&Value) -> Value + Send + 'static) {
         self.answers = Some(Box::new(answers));
+    }
+
+    /// What sees notifications from now on.
+    pub(crate) fn watch(&mut self, seen: impl FnMut(&Value) + Send + 'static) {
+        self.seen = Some(Box::new(seen));
     }
 
     /// The text of a request, and its id.
@@ -324,6 +333,9 @@ impl Client {
             let result = answers(&json);
             let answer = json!({ "jsonrpc": "2.0", "id": json["id"], "result": result });
             return Sorted::Asked(answer.to_string());
+        }
+        if let Some(seen) = &mut self.seen {
+            seen(&json);
         }
         notes.push(json);
         Sorted::Noted
