@@ -3,10 +3,12 @@
 //! Texts may hold `${VAR}` and `${VAR:-default}`; they are looked up at the moment of use, inside
 //! the client, and never show (law 9).
 
+mod oauth;
 mod read;
 
 use std::{collections::BTreeMap, path::PathBuf, sync::Arc, time::Duration};
 
+pub use oauth::OAuthSettings;
 pub use read::{Declared, ServersFile};
 
 /// One MCP server.

@@ -34,7 +34,7 @@ mod wait;
 pub use call::{Call, IDEMPOTENCY_KEY};
 pub use challenge::{Authorizer, Authorizing, Challenge, MAX_CHALLENGES};
 pub use client::Client;
-pub use config::{Declared, Lifecycle, ServerConfig, ServersFile, Timeouts, Transport};
+pub use config::{Declared, Lifecycle, OAuthSettings, ServerConfig, ServersFile, Timeouts, Transport};
 pub use elicit::{Answered, Answering, Elicitor, Question, Wants};
 pub use error::McpError;
 pub use health::{Era, Health, Server, State};

@@ -17,6 +17,14 @@ pub enum OAuthError {
         /// What came.
         url: String,
     },
+    /// A variable of the configuration is not set.
+    #[error("the environment variable {name} is not set, and {what} needs it")]
+    Unset {
+        /// The variable.
+        name: String,
+        /// What names it.
+        what: &'static str,
+    },
     /// A person has to log in first.
     #[error("the server asks for a login: run `callgate mcp login {server}{}`", scope_option(.scopes))]
     LoginNeeded {

@@ -15,6 +15,7 @@
 //! - **Pages and tokens travel safely.** Endpoints are https, or http on this machine.
 
 mod browser;
+mod declared;
 mod error;
 mod flow;
 mod identity;
@@ -34,6 +35,7 @@ use tokio::sync::Mutex;
 use url::Url;
 
 pub use browser::{Browser, BrowserError, Opening};
+pub use declared::authorizer;
 pub use error::OAuthError;
 pub use identity::Identity;
 pub use loopback::Loopback;

@@ -30,9 +30,7 @@ use callgate_contract::{
     document::{Kind, NodeRef},
 };
 
-use serde_json::{Map, Value};
-
-use super::{Lifecycle, ServerConfig, Timeouts, Transport};
+use super::{Lifecycle, OAuthSettings, ServerConfig, Timeouts, Transport, oauth};
 use crate::{
     registry::{nearest, pointer_to},
     template::Template,
@@ -47,8 +45,8 @@ pub struct Declared {
     pub is_disabled: bool,
     /// `timeout`: how long a call may take, where the file says so.
     pub timeout: Option<Duration>,
-    /// `oauth`: what an HTTP server's authorization needs, unread.
-    pub oauth: Option<Map<String, Value>>,
+    /// `oauth`: what an HTTP server's authorization needs.
+    pub oauth: Option<OAuthSettings>,
     /// Where it stands, for mistakes that are found later; without a message.
     pub place: Mistake,
 }
@@ -194,13 +192,12 @@ impl<'s, 't> Reader<'s, 't> {
             idle: timeout.unwrap_or(usual.idle),
             max: usual.max.max(timeout.unwrap_or_default()),
         };
-        let oauth = server.get("oauth").and_then(|node| match node.to_value() {
-            Value::Object(oauth) => Some(oauth),
-            _ => {
-                let message = format!("expected an object, not {}", told(node));
-                self.wrong(&format!("{at}/oauth"), message, None);
-                None
-            }
+        let oauth = server.get("oauth").and_then(|node| {
+            let read = OAuthSettings::read(node.to_value());
+            let wrong = |fault: oauth::Fault| {
+                self.wrong(&format!("{at}/oauth{}", fault.pointer), fault.message, fault.hint);
+            };
+            read.map_err(wrong).ok()
         });
         let config = ServerConfig { name: name.into(), transport: transport?, timeouts, lifecycle };
         let place = self.source.mistake(at, String::new(), None);

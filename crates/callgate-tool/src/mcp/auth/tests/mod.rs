@@ -280,3 +280,36 @@ fn what_a_challenge_asks_for() {
         );
     }
 }
+
+#[tokio::test]
+async fn what_a_declared_server_comes_to() {
+    let env: crate::Env = Arc::new(|name| (name == "HOST").then(|| "h.example".to_owned()));
+    let folder = TempDir::new().unwrap();
+    let of = |server: &str| {
+        let text = format!("{{\"mcpServers\": {{\"s\": {server}}}}}");
+        let mut file = crate::mcp::ServersFile::read(".mcp.json", &text, folder.path());
+        assert_eq!(file.mistakes, [], "{server}");
+        file.servers.remove(0)
+    };
+    let store = || TokenStore::new(folder.path());
+    for none in [
+        r#"{"command": "x"}"#,
+        r#"{"url": "https://h.example/", "headers": {"authorization": "Bearer ${TOKEN}"}}"#,
+    ] {
+        assert!(OAuth::of(&of(none), &env, store()).unwrap().is_none(), "{none}");
+        assert!(super::authorizer(&of(none), &env, store()).is_none(), "{none}");
+    }
+    let some = of(r#"{"url": "https://${HOST}/mcp", "oauth": {"clientId": "c", "scopes": ["a"]}}"#);
+    let oauth = OAuth::of(&some, &env, store()).unwrap().unwrap();
+    assert_eq!(oauth.resource.as_str(), "https://h.example/mcp");
+    assert_eq!(oauth.identity.client_id.as_deref(), Some("c"));
+
+    // What is missing is told when the server asks.
+    let unset =
+        r#"{"url": "https://h.example/", "oauth": {"clientId": "c", "clientSecret": "${NO}"}}"#;
+    let authorizer = super::authorizer(&of(unset), &env, store()).unwrap();
+    assert_eq!(authorizer.authorization().await, Ok(None));
+    let challenge = Challenge { status: 401, www_authenticate: None, attempt: 1 };
+    let said = authorizer.challenged(challenge).await.unwrap_err();
+    assert!(said.contains("variable NO is not set"), "{said}");
+}
