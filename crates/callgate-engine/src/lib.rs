@@ -31,7 +31,9 @@ mod engine;
 mod flight;
 mod hash;
 pub mod journal;
+mod perform;
 mod resume;
+pub mod runfile;
 mod session;
 mod single;
 
@@ -49,5 +51,6 @@ pub use journal::{
 pub use journal::{
     Examination, Finding, Options, Salvage, Salvaged, SqliteJournal, Stats, Synchronous,
 };
+pub use perform::ModelCall;
 pub use session::{EngineError, Notice, Observer, Outcome, Parked, Session};
 pub use single::{Called, SingleCall, Toolset};
