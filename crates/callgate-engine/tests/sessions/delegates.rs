@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use callgate_engine::{DELEGATE, Elsewhere, Inbox, Outcome};
-use callgate_machine::{Agent, Event, Status, WaitFor, budget::Budget, event::Decision};
+use callgate_machine::{Agent, Event, Status, budget::Budget, event::Decision};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
@@ -84,7 +84,6 @@ async fn an_approval_of_a_delegate_parks_both_and_resumes_both() {
     assert_eq!(world.effects.all().iter().map(|(_, n)| *n).collect::<Vec<_>>(), [1]);
     world.replayed(&id);
     world.replayed(&child);
-    let _ = WaitFor::Doubt;
 }
 
 #[tokio::test]

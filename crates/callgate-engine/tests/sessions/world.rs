@@ -75,6 +75,11 @@ pub(crate) fn catalog(contracts: &[Value]) -> Catalog {
 
 /// A script by turn: each reply is a list of calls, and at the end words.
 pub(crate) fn script(turns: &[&[(&str, &str)]]) -> ScriptedModel {
+    silent_at(turns, usize::MAX)
+}
+
+/// The same, but the reply at this place takes longer than any test.
+pub(crate) fn silent_at(turns: &[&[(&str, &str)]], at: usize) -> ScriptedModel {
     let call = |(name, arguments): &(&str, &str)| json!({ "name": name, "arguments": arguments });
     let mut replies: Vec<Value> = turns
         .iter()
@@ -84,6 +89,9 @@ pub(crate) fn script(turns: &[&[(&str, &str)]]) -> ScriptedModel {
         })
         .collect();
     replies.push(json!({ "text": "done" }));
+    if let Some(reply) = replies.get_mut(at) {
+        reply["delayMs"] = 3_600_000.into();
+    }
     ScriptedModel::from_json(&json!({ "byTurn": true, "replies": replies }).to_string()).unwrap()
 }
 
