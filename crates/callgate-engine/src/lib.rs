@@ -34,6 +34,7 @@ pub mod journal;
 mod perform;
 mod resume;
 pub mod runfile;
+pub mod runfile;
 mod session;
 mod single;
 

@@ -111,7 +111,9 @@ pub enum RunFileError {
         detail: String,
     },
     /// A later version of Callgate wrote it.
-    #[error("the run file has format {found}; this version of Callgate reads up to {VERSION}: use a later one")]
+    #[error(
+        "the run file has format {found}; this version of Callgate reads up to {VERSION}: use a later one"
+    )]
     Newer {
         /// Its format.
         found: u64,
@@ -125,7 +127,9 @@ pub enum RunFileError {
         source: LineError,
     },
     /// An event is not where it should be.
-    #[error("line {line} of the run file is event {seq} of run {run}, where event {expected} of run {of} should be")]
+    #[error(
+        "line {line} of the run file is event {seq} of run {run}, where event {expected} of run {of} should be"
+    )]
     Order {
         /// From 1.
         line: usize,
@@ -215,9 +219,8 @@ fn end_line(records: u64, hash: &[u8]) -> String {
 /// It is no run file, of a later format, damaged or cut.
 pub fn read(input: &mut dyn BufRead) -> Result<RunFile, RunFileError> {
     let mut hasher = Sha256::new();
-    let header_text = next_line(input)?.ok_or_else(|| RunFileError::NotARun {
-        detail: "it is empty".to_owned(),
-    })?;
+    let header_text = next_line(input)?
+        .ok_or_else(|| RunFileError::NotARun { detail: "it is empty".to_owned() })?;
     let header = header(header_text.text())?;
     hasher.update(&header_text.bytes);
     let header_text = header_text.text().to_owned();
@@ -238,8 +241,8 @@ pub fn read(input: &mut dyn BufRead) -> Result<RunFile, RunFileError> {
             return Err(RunFileError::Cut { records });
         }
         hasher.update(&raw.bytes);
-        let line =
-            Line::parse(raw.text()).map_err(|source| RunFileError::Line { line: number, source })?;
+        let line = Line::parse(raw.text())
+            .map_err(|source| RunFileError::Line { line: number, source })?;
         if *line.run() != header.run || line.seq() != records {
             let (run, seq, of) = (line.run().clone(), line.seq(), header.run.clone());
             return Err(RunFileError::Order { line: number, run, seq, of, expected: records });
