@@ -76,8 +76,10 @@ impl Verb {
             Self::Mcp(mcp) => match &mcp.what {
                 McpVerb::List { json, .. }
                 | McpVerb::Tools { json, .. }
+                | McpVerb::Logout { json, .. }
                 | McpVerb::Ping { json, .. } => *json,
                 McpVerb::Call(call) => call.options.json,
+                McpVerb::Login(login) => login.json,
             },
             Self::Lock(lock) => lock.json,
             Self::Serve(serve) => serve.json,
@@ -306,6 +308,19 @@ pub(crate) enum McpVerb {
     /// Make one call of a server's tool through every gate, and print the envelope
     #[command(after_long_help = MCP_CALL_EXAMPLES)]
     Call(McpCall),
+    /// Log in at an HTTP server, in a browser; the login is kept for later runs
+    #[command(after_long_help = MCP_LOGIN_EXAMPLES)]
+    Login(McpLogin),
+    /// Forget the login at an HTTP server
+    Logout {
+        /// The server, by its name under mcpServers
+        server: String,
+        #[command(flatten)]
+        project: InDir,
+        /// As one JSON object
+        #[arg(long)]
+        json: bool,
+    },
     /// Ask a server whether it answers, and how fast
     Ping {
         /// The server, by its name under mcpServers
@@ -316,6 +331,25 @@ pub(crate) enum McpVerb {
         #[arg(long)]
         json: bool,
     },
+}
+
+/// `callgate mcp login`.
+#[derive(Debug, Args)]
+pub(crate) struct McpLogin {
+    /// The server, by its name under mcpServers
+    pub(crate) server: String,
+    /// Ask for these as well as for what was granted before: "read write"
+    #[arg(long, value_name = "SCOPES")]
+    pub(crate) scope: Option<String>,
+    #[command(flatten)]
+    pub(crate) project: InDir,
+    /// Seconds to wait for the browser
+    #[arg(long, value_name = "SECONDS", default_value_t = 300,
+          value_parser = clap::value_parser!(u64).range(1..=86400))]
+    pub(crate) wait: u64,
+    /// As one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// `callgate mcp call`.
@@ -543,6 +577,18 @@ Examples:
   callgate mcp call files write_file @note.json --yes
 
 Exits with 0 when the call did what it was to do, and 6 when it was refused or failed.
+";
+
+const MCP_LOGIN_EXAMPLES: &str = "\
+A link is printed; the login page comes back to a port of this machine. The login is kept in the
+user's configuration, readable by nobody else, and renewed by itself where the server allows it.
+
+Examples:
+  callgate mcp login shop
+  callgate mcp login shop --scope \"orders:write\"   # beside what was granted before
+
+Where the browser is on another machine, set \"oauth\": {\"callbackPort\": 8765} for the server and
+forward that port: ssh -L 8765:127.0.0.1:8765 HOST
 ";
 
 const LOCK_EXAMPLES: &str = "\

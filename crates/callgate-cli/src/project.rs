@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use callgate::{
     Agent, FirstUse, Project,
-    backend::mcp::ClientOptions,
+    backend::mcp::{ClientOptions, auth::TokenStore},
     contract::{Catalog, Mode},
     engine::{ApproveAll, Approver, AskWith, Word},
     machine::agent::ModelNames,
@@ -122,7 +122,12 @@ async fn cancellable<T>(
 fn read(opened: &Opened, screen: &Arc<Screen>) -> Result<Project, Failure> {
     let elicitor = Some(Arc::new(Elicit::new(screen)) as _);
     let clients = ClientOptions { elicitor, ..ClientOptions::default() };
-    Ok(Project::builder(&opened.project.dir).clients(clients).open()?)
+    let mut project = Project::builder(&opened.project.dir).clients(clients);
+    // Without a folder for logins there are none; `callgate mcp login` says why.
+    if let Ok(tokens) = TokenStore::user() {
+        project = project.tokens(tokens);
+    }
+    Ok(project.open()?)
 }
 
 /// Says what was trusted at first use, and what of it a person should look at.

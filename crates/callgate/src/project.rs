@@ -4,6 +4,8 @@
 //! was never pinned has none until [`Project::pin`] lists it.
 
 mod answer;
+#[cfg(feature = "oauth")]
+mod login;
 mod pin;
 mod servers;
 mod tools;
@@ -16,7 +18,12 @@ use std::{
 
 use callgate_contract::{Catalog, Mistake, Tool, catalog::Source};
 use callgate_machine::{Agent as Spec, event::AnswerSchema};
-use callgate_tool::{Backend, Backends, Env, lock::LockError, mcp::ClientOptions, process_env};
+use callgate_tool::{
+    Backend, Backends, Env,
+    lock::LockError,
+    mcp::{ClientOptions, Declared},
+    process_env,
+};
 
 use self::{
     answer::{AnswerFault, answer_schema},
@@ -46,6 +53,21 @@ struct Opening {
     backends: Backends,
     env: Env,
     clients: ClientOptions,
+    /// Where logins at its servers are kept; without it they are not looked for.
+    #[cfg(feature = "oauth")]
+    tokens: Option<callgate_tool::mcp::auth::TokenStore>,
+}
+
+impl Opening {
+    /// What the client of one server does beyond its configuration.
+    fn client_of(&self, server: &Declared) -> ClientOptions {
+        #[cfg(feature = "oauth")]
+        if let Some(tokens) = &self.tokens {
+            return login::client_of(server, self, tokens);
+        }
+        let _ = server;
+        self.clients.clone()
+    }
 }
 
 /// A project to be opened otherwise than usual.
@@ -139,6 +161,8 @@ impl Project {
             backends: Backends::builtin(),
             env: process_env(),
             clients: ClientOptions::default(),
+            #[cfg(feature = "oauth")]
+            tokens: None,
         };
         ProjectBuilder { dir: dir.as_ref().to_path_buf(), opening }
     }
@@ -162,8 +186,9 @@ impl Project {
             serde_json::from_str(&text).unwrap_or_default()
         });
         let source = Source::parse(&shown, &text).ok();
-        let (env, options) = (&opening.env, &opening.clients);
-        let (mcp, found) = McpServers::read(&dir, source.as_ref(), env, options, known)?;
+        let env = &opening.env;
+        let options = |server: &Declared| opening.client_of(server);
+        let (mcp, found) = McpServers::read(&dir, source.as_ref(), env, &options, known)?;
         mistakes.extend(found);
         let at = |pointer: &str, message: String, hint: Option<String>| {
             Source::parse(&shown, &text)

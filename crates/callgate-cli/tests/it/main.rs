@@ -7,6 +7,7 @@ mod cancel;
 mod chat;
 mod codes;
 mod compatible;
+mod login;
 mod newcomer;
 mod papers;
 mod project;

@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, fs, path::Path};
 
 use crate::binary::callgate;
 
-const VERBS: [&[&str]; 24] = [
+const VERBS: [&[&str]; 26] = [
     &[],
     &["init"],
     &["run"],
@@ -17,6 +17,8 @@ const VERBS: [&[&str]; 24] = [
     &["mcp", "list"],
     &["mcp", "tools"],
     &["mcp", "call"],
+    &["mcp", "login"],
+    &["mcp", "logout"],
     &["mcp", "ping"],
     &["lock"],
     &["serve"],

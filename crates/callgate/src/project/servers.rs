@@ -81,7 +81,7 @@ impl McpServers {
         dir: &Path,
         agent: Option<&Source<'_>>,
         env: &Env,
-        options: &ClientOptions,
+        options: &dyn Fn(&Declared) -> ClientOptions,
         known: &[ProjectServer],
     ) -> Result<(Self, Vec<Mistake>), ProjectError> {
         let mut declared: Vec<Declared> = Vec::new();
@@ -121,10 +121,13 @@ impl McpServers {
         let servers = declared
             .into_iter()
             .map(|declared| {
-                let same = known.iter().find(|known| known.declared.config == declared.config);
+                let same = known.iter().find(|known| {
+                    known.declared.config == declared.config
+                        && known.declared.oauth == declared.oauth
+                });
                 let client = match same {
                     Some(known) => known.client.clone(),
-                    None => Client::new(declared.config.clone(), env.clone(), options.clone()),
+                    None => Client::new(declared.config.clone(), env.clone(), options(&declared)),
                 };
                 ProjectServer { declared: Arc::new(declared), client }
             })

@@ -2,6 +2,7 @@
 
 mod call;
 mod list;
+mod login;
 mod ping;
 mod tools;
 
@@ -18,6 +19,8 @@ pub(super) fn go(what: &McpVerb) -> Result<Exit, Failure> {
         McpVerb::List { project, json } => list::go(project, *json),
         McpVerb::Tools { server, project, json } => tools::go(server, project, *json),
         McpVerb::Call(call) => call::go(call),
+        McpVerb::Login(login) => login::go(login),
+        McpVerb::Logout { server, project, json } => login::out(server, project, *json),
         McpVerb::Ping { server, project, json } => ping::go(server, project, *json),
     }
 }
