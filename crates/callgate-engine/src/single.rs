@@ -246,8 +246,11 @@ fn named_only(catalog: &Catalog) -> Mount {
     tools.into()
 }
 
+/// Media type and base64 data.
+type Image = (Arc<str>, Arc<str>);
+
 /// The text that answers the call, and the images beside it.
-fn answer(messages: &[Arc<Message>]) -> (Option<Arc<str>>, Vec<(Arc<str>, Arc<str>)>) {
+fn answer(messages: &[Arc<Message>]) -> (Option<Arc<str>>, Vec<Image>) {
     let found = messages.iter().rev().find_map(|message| match &**message {
         Message::Tool(result) => Some(&result.content),
         _ => None,

@@ -61,6 +61,8 @@ pub struct HttpOptions {
     pub max_body: usize,
     /// Connections at the same time; further ones wait to be accepted.
     pub max_connections: usize,
+    /// Legacy MCP sessions at the same time; further ones are refused with 503.
+    pub max_sessions: usize,
     /// How long a request's head may take to come.
     pub head_timeout: Duration,
     /// How long its body may take.
@@ -76,6 +78,7 @@ impl Default for HttpOptions {
             allowed_origins: Vec::new(),
             max_body: 4 * 1024 * 1024,
             max_connections: 1024,
+            max_sessions: 4096,
             head_timeout: Duration::from_secs(10),
             body_timeout: Duration::from_secs(30),
         }

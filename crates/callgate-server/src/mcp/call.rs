@@ -10,7 +10,7 @@ use rmcp::{
     service::RequestContext,
 };
 use serde_json::json;
-use tokio::sync::mpsc;
+use tokio::sync::{SemaphorePermit, mpsc};
 use tokio_util::sync::CancellationToken;
 
 use super::{
@@ -46,15 +46,19 @@ pub(super) async fn call(
     if shared.calls.is_closed() {
         return Err(ErrorData::internal_error("the server is shutting down", None));
     }
+    let (mut progress, observer) = Progress::of(context, shared.options.heartbeat);
+    let ended = |why: &'static str| Err(ErrorData::internal_error(why, None));
     let permit = tokio::select! {
+        biased;
         permit = shared.permits.acquire() => permit,
-        () = context.ct.cancelled() => return Err(ErrorData::internal_error("cancelled", None)),
+        () = context.ct.cancelled() => return ended("cancelled before its turn"),
+        () = shared.stop.cancelled() => return ended("the server is shutting down"),
+        never = progress.go_on() => match never {},
     };
-    let _permit = permit.map_err(|e| ErrorData::internal_error(e.to_string(), None))?;
+    let permit = permit.map_err(|e| ErrorData::internal_error(e.to_string(), None))?;
 
     let cancel = CancellationToken::new();
     let (approver, asking) = whom_to_ask(shared, &incoming, &tool, context, &cancel)?;
-    let (mut progress, observer) = Progress::of(context, shared.options.heartbeat);
     let at_the_gates = held.gates.call(GateCall {
         tool: incoming.name.as_str().into(),
         arguments: incoming.arguments.clone(),
@@ -63,9 +67,10 @@ pub(super) async fn call(
         observer,
         cancel: cancel.clone(),
     });
-    let called = attend(shared, context, at_the_gates, asking.questions, &cancel, &mut progress)
-        .await
-        .map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
+    let called =
+        attend(shared, context, at_the_gates, permit, asking.questions, &cancel, &mut progress)
+            .await
+            .map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
     progress.end().await;
     if let Some(round) = asking.round
         && let Some(asked) = round.unanswered()
@@ -138,17 +143,20 @@ fn binding(shared: &Shared, incoming: &Incoming) -> String {
 }
 
 /// Stays with a call until it ends: puts its questions to the client, tells its progress, and
-/// stops it when the client or the server wants that.
-async fn attend<E>(
-    shared: &Shared,
+/// stops it when the client or the server wants that. While a person is asked, another call may
+/// have its place.
+async fn attend<'s, E>(
+    shared: &'s Shared,
     context: &RequestContext<RoleServer>,
     call: impl Future<Output = Result<Called, E>>,
+    permit: SemaphorePermit<'s>,
     mut questions: Option<mpsc::UnboundedReceiver<live::Asked>>,
     cancel: &CancellationToken,
     progress: &mut Progress,
 ) -> Result<Called, E> {
     let mut call = std::pin::pin!(call);
-    let mut asking: Option<Pin<Box<dyn Future<Output = ()> + Send + '_>>> = None;
+    let mut place = Some(permit);
+    let mut asking: Option<Answering<'_, 's>> = None;
     loop {
         tokio::select! {
             biased;
@@ -156,17 +164,24 @@ async fn attend<E>(
             () = context.ct.cancelled(), if !cancel.is_cancelled() => cancel.cancel(),
             () = shared.stop.cancelled(), if !cancel.is_cancelled() => cancel.cancel(),
             Some((question, answer)) = next(&mut questions) => {
+                place = None;
                 asking = Some(Box::pin(async move {
                     let word = live::ask(&context.peer, &question).await;
+                    let place = shared.permits.acquire().await.ok();
                     // The call may have ended meanwhile.
                     let _ = answer.send(word);
+                    place
                 }));
             }
-            () = answered(&mut asking) => asking = None,
+            taken = answered(&mut asking) => (place, asking) = (taken, None),
             never = progress.go_on() => match never {},
         }
+        tracing::trace!(at_work = place.is_some(), "a call goes on");
     }
 }
+
+/// A question on its way to a person and back; then the call has a place again.
+type Answering<'c, 's> = Pin<Box<dyn Future<Output = Option<SemaphorePermit<'s>>> + Send + 'c>>;
 
 async fn next(questions: &mut Option<mpsc::UnboundedReceiver<live::Asked>>) -> Option<live::Asked> {
     match questions {
@@ -175,7 +190,7 @@ async fn next(questions: &mut Option<mpsc::UnboundedReceiver<live::Asked>>) -> O
     }
 }
 
-async fn answered(asking: &mut Option<Pin<Box<dyn Future<Output = ()> + Send + '_>>>) {
+async fn answered<'s>(asking: &mut Option<Answering<'_, 's>>) -> Option<SemaphorePermit<'s>> {
     match asking {
         Some(asking) => asking.await,
         None => std::future::pending().await,

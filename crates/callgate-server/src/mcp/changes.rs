@@ -41,23 +41,23 @@ impl Changes {
 
     /// The list of tools is another one.
     pub fn tools(&self) {
-        self.tell(Change::Tools);
+        self.tell(&Change::Tools);
     }
 
     /// The list of prompts is another one.
     pub fn prompts(&self) {
-        self.tell(Change::Prompts);
+        self.tell(&Change::Prompts);
     }
 
     /// The list of resources is another one.
     pub fn resources(&self) {
-        self.tell(Change::Resources);
+        self.tell(&Change::Resources);
     }
 
     /// A resource has other contents. Told to modern listeners that subscribed to it; a legacy
     /// client's `resources/subscribe` is its handler's own to keep.
     pub fn resource(&self, uri: &str) {
-        self.tell(Change::Resource(uri.into()));
+        self.tell(&Change::Resource(uri.into()));
     }
 
     /// How many clients would hear of a change now.
@@ -74,13 +74,13 @@ impl Changes {
         sessions.push(peer);
     }
 
-    fn tell(&self, change: Change) {
+    fn tell(&self, change: &Change) {
         // Nobody listens: nobody is to be told.
         let _ = self.news.send(change.clone());
         let mut sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
         sessions.retain(|peer| !peer.is_transport_closed());
-        for peer in sessions.iter().cloned() {
-            let change = change.clone();
+        for peer in &*sessions {
+            let (peer, change) = (peer.clone(), change.clone());
             // A session that takes its time keeps nobody else waiting.
             tokio::spawn(async move {
                 let told = match change {

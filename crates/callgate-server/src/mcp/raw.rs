@@ -37,6 +37,10 @@ impl<'m> Head<'m> {
         serde_json::from_slice(message).ok()
     }
 
+    pub(crate) fn is_initialize(&self) -> bool {
+        self.method == "initialize"
+    }
+
     pub(crate) fn is_call(&self) -> bool {
         self.method == "tools/call"
     }

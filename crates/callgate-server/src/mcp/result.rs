@@ -26,7 +26,7 @@ pub(super) fn result_of(tool: Option<&Tool>, called: &Called, marker: &Marker) -
         Some(output) if as_it_came && output.structured.is_none() => blocks(output),
         output => {
             let mut content = vec![ContentBlock::text(text_of(shown, promised.is_some()))];
-            content.extend(output.iter().flat_map(|output| beside_the_text(output)));
+            content.extend(output.iter().flat_map(beside_the_text));
             content
         }
     };

@@ -20,7 +20,7 @@ use axum::{
 };
 use bytes::{Buf as _, BytesMut};
 use futures_util::Stream;
-use http::{HeaderValue, StatusCode, header};
+use http::{HeaderValue, Method, StatusCode, header};
 use http_body_util::{BodyExt as _, Full, LengthLimitError, Limited};
 use rmcp::{
     ServerHandler,
@@ -37,9 +37,17 @@ use super::{
 };
 use crate::http::HttpOptions;
 
+/// How long a legacy session may be silent beyond what its slowest tool may take.
+const IDLE: Duration = Duration::from_secs(60 * 60);
+
 impl<H: ServerHandler> McpServer<H> {
     /// `/mcp`, to be mounted behind the [`http`](crate::http) room's checks.
     pub fn router(&self, options: &HttpOptions) -> Router {
+        let mut sessions = LocalSessionManager::default();
+        // A session without a word is ended, and with it its calls: not before the slowest of them.
+        let slowest = self.shared.held().catalog.tools().map(|tool| tool.timeout).max();
+        sessions.session_config.keep_alive = Some(IDLE + slowest.unwrap_or_default());
+        let sessions = Arc::new(sessions);
         let config = StreamableHttpServerConfig::default()
             // The room checks both, before anything is routed.
             .disable_allowed_hosts()
@@ -47,13 +55,12 @@ impl<H: ServerHandler> McpServer<H> {
             .with_max_request_body_bytes(options.max_body)
             .with_cancellation_token(self.shared.closed.clone());
         let server = self.clone();
-        let service = StreamableHttpService::new(
-            move || Ok(server.clone()),
-            Arc::new(LocalSessionManager::default()),
-            config,
-        );
+        let service =
+            StreamableHttpService::new(move || Ok(server.clone()), sessions.clone(), config);
         let door = Door {
             service,
+            sessions,
+            max_sessions: options.max_sessions,
             marker: self.shared.marker.clone(),
             answers: self.shared.answers.clone(),
             max_body: options.max_body,
@@ -65,6 +72,8 @@ impl<H: ServerHandler> McpServer<H> {
 
 struct Door<H> {
     service: StreamableHttpService<McpServer<H>, LocalSessionManager>,
+    sessions: Arc<LocalSessionManager>,
+    max_sessions: usize,
     marker: Marker,
     answers: TaskTracker,
     max_body: usize,
@@ -75,6 +84,8 @@ impl<H> Clone for Door<H> {
     fn clone(&self) -> Self {
         Self {
             service: self.service.clone(),
+            sessions: self.sessions.clone(),
+            max_sessions: self.max_sessions,
             marker: self.marker.clone(),
             answers: self.answers.clone(),
             max_body: self.max_body,
@@ -101,13 +112,25 @@ async fn pass<H: ServerHandler>(State(door): State<Door<H>>, request: Request) -
         }
     };
     let head = Head::of(&body);
+    if head.as_ref().is_some_and(Head::is_initialize)
+        && door.sessions.sessions.read().await.len() >= door.max_sessions
+    {
+        let message = "there are as many sessions as this server keeps; try again later";
+        return refused(StatusCode::SERVICE_UNAVAILABLE, -32603, message);
+    }
     // Whoever closes the server waits until calls are answered, not only until they ended.
     let answer = head.as_ref().is_some_and(Head::is_call).then(|| door.answers.token());
     if let Some(raw) = head.as_ref().and_then(RawArguments::of_message) {
         parts.extensions.insert(raw);
     }
+    let is_delete = parts.method == Method::DELETE;
     let request = Request::from_parts(parts, Full::new(body.clone()));
-    spliced(door.service.handle(request).await, door.marker, answer).await
+    let mut response = spliced(door.service.handle(request).await, door.marker, answer).await;
+    if is_delete && response.status() == StatusCode::ACCEPTED {
+        // The session is gone, not going: clients of the Python SDK take 202 for a failure.
+        *response.status_mut() = StatusCode::OK;
+    }
+    response
 }
 
 /// An error of the door's own, in JSON-RPC's form.

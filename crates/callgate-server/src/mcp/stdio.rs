@@ -90,7 +90,7 @@ impl<R, W: AsyncWrite + Send + Unpin + 'static> Lines<R, W> {
 
     /// Tells the client of a line that is no message. In a task of its own: a receive that is
     /// dropped half-way must not leave half a line behind.
-    fn complain(&self, id: &Value, code: ErrorCode, message: String) {
+    fn complain(&self, id: &Value, code: ErrorCode, message: &str) {
         let error =
             json!({ "jsonrpc": "2.0", "id": id, "error": { "code": code, "message": message } });
         let output = self.output.clone();
@@ -112,7 +112,7 @@ impl<R, W: AsyncWrite + Send + Unpin + 'static> Lines<R, W> {
                         let message = format!(
                             "a message may have {LONGEST_LINE} bytes, and this one has more"
                         );
-                        self.complain(&Value::Null, ErrorCode::INVALID_REQUEST, message);
+                        self.complain(&Value::Null, ErrorCode::INVALID_REQUEST, &message);
                     }
                 }
                 return None;
@@ -153,7 +153,7 @@ impl<R, W: AsyncWrite + Send + Unpin + 'static> Lines<R, W> {
                         (ErrorCode::INVALID_REQUEST, id)
                     }
                 };
-                self.complain(&id, code, format!("the line is no JSON-RPC message: {error}"));
+                self.complain(&id, code, &format!("the line is no JSON-RPC message: {error}"));
                 None
             }
         }

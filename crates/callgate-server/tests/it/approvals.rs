@@ -1,7 +1,10 @@
 //! Calls of tier `approve`: asked about by elicitation, live or in rounds, and refused where nobody
 //! can be asked.
 
-use std::sync::{Arc, Mutex};
+use std::{
+    collections::VecDeque,
+    sync::{Arc, Mutex},
+};
 
 use callgate_engine::{ApproveAll, DenyAll};
 use callgate_server::mcp::{Approvals, McpOptions};
@@ -25,12 +28,12 @@ async fn call_and_answer(
 ) -> (Reply, Vec<Value>) {
     let asked: Arc<Mutex<Vec<Value>>> = Arc::default();
     if client.era == Era::Legacy {
-        let mut answers = answers.to_vec().into_iter();
+        let mut answers: VecDeque<Value> = answers.iter().cloned().collect();
         let seen = asked.clone();
         client.answer(move |request| {
             assert_eq!(request["method"], "elicitation/create", "{request}");
             seen.lock().unwrap().push(request["params"].clone());
-            answers.next().unwrap_or_else(|| panic!("one question too many: {request}"))
+            answers.pop_front().unwrap_or_else(|| panic!("one question too many: {request}"))
         });
         let reply = client.call(tool, arguments).await;
         let asked = asked.lock().unwrap().clone();

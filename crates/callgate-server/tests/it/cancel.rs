@@ -117,3 +117,20 @@ async fn a_client_that_hangs_up_leaves_nothing_behind() {
         client.served.take().unwrap().await.unwrap().unwrap();
     }
 }
+
+#[tokio::test]
+async fn calls_beyond_the_limit_wait_for_their_turn() {
+    let shop = Shop::new();
+    let server = shop.server_with(McpOptions { max_calls: 1, ..McpOptions::default() });
+    let mut client = Client::connect(&server, (Over::Http, Era::Modern), json!({})).await;
+    let mut other = client.beside();
+    let (_, sleeping) = client.begin("sleep", "{}").await;
+    started(&shop.pid_file()).await;
+    let (id, waiting) = other.begin("echo", "{}").await;
+    until("both calls to be there", || server.calls_at_work() == 2).await;
+    assert_eq!(shop.ran(), 0);
+    drop(sleeping);
+    let reply = other.follow(id, waiting.unwrap()).await;
+    assert_eq!(reply.result()["isError"], false, "{}", reply.text);
+    assert_eq!(shop.ran(), 1);
+}

@@ -43,6 +43,9 @@ pub(crate) enum Over {
 /// What answers a request of the server's.
 type Answers = Box<dyn FnMut(&Value) -> Value + Send>;
 
+/// What sees notifications.
+type Seen = Box<dyn FnMut(&Value) + Send>;
+
 /// A response, and what came before it.
 #[derive(Debug)]
 pub(crate) struct Reply {
@@ -77,7 +80,7 @@ pub(crate) struct Client {
     next_id: u64,
     answers: Option<Answers>,
     /// Sees notifications as they come.
-    seen: Option<Box<dyn FnMut(&Value) + Send>>,
+    seen: Option<Seen>,
     /// Ends the server.
     pub(crate) stop: CancellationToken,
     pub(crate) served: Option<JoinHandle<Result<(), callgate_server::ServeError>>>,
@@ -454,19 +457,12 @@ impl Events {
 }
 
 /// Waits until something is so.
-#[track_caller]
-pub(crate) fn until<'a>(
-    what: &'a str,
-    mut look: impl FnMut() -> bool + 'a,
-) -> impl Future<Output = ()> + 'a {
-    async move {
-        let looking = async {
-            while !look() {
-                tokio::time::sleep(Duration::from_millis(10)).await;
-            }
-        };
-        tokio::time::timeout(PATIENCE, looking)
-            .await
-            .unwrap_or_else(|_| panic!("waited in vain for {what}"));
-    }
+pub(crate) async fn until(what: &str, mut look: impl FnMut() -> bool) {
+    let looking = async {
+        while !look() {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    };
+    let seen = tokio::time::timeout(PATIENCE, looking).await;
+    seen.unwrap_or_else(|_| panic!("waited in vain for {what}"));
 }

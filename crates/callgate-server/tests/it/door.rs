@@ -188,7 +188,7 @@ async fn legacy_sessions_begin_are_needed_and_end() {
         .send()
         .await
         .unwrap();
-    assert!(deleted.status().is_success(), "{}", deleted.status());
+    assert_eq!(deleted.status(), 200);
     assert_eq!(request(Some(&session)).await.unwrap().status(), 404);
     // Two sessions do not know of each other.
     let mut other = client.stranger();
@@ -197,4 +197,29 @@ async fn legacy_sessions_begin_are_needed_and_end() {
     assert_eq!(other.call("echo", r#"{"a": 1}"#).await.result()["isError"], false);
     client.stop.cancel();
     client.served.take().unwrap().await.unwrap().unwrap();
+}
+
+#[tokio::test]
+async fn sessions_have_their_limit() {
+    let shop = Shop::new();
+    let options = HttpOptions { max_sessions: 1, ..HttpOptions::default() };
+    let (url, _served) = serve_http(&shop.server(), options, CancellationToken::new()).await;
+    let client = reqwest::Client::new();
+    let initialize = || {
+        let params = json!({ "protocolVersion": LEGACY, "capabilities": {},
+            "clientInfo": { "name": "test", "version": "1" } });
+        let body = json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params });
+        let request = client.post(format!("{url}/mcp")).header("content-type", "application/json");
+        request
+            .header("accept", "application/json, text/event-stream")
+            .body(body.to_string())
+            .send()
+    };
+    let first = initialize().await.unwrap();
+    assert_eq!(first.status(), 200);
+    assert_eq!(initialize().await.unwrap().status(), 503);
+    let session = first.headers()["mcp-session-id"].to_str().unwrap();
+    let delete = client.delete(format!("{url}/mcp")).header("mcp-session-id", session);
+    assert_eq!(delete.header("mcp-protocol-version", LEGACY).send().await.unwrap().status(), 200);
+    assert_eq!(initialize().await.unwrap().status(), 200);
 }
