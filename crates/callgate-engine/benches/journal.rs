@@ -162,7 +162,8 @@ fn throughput(folder: &Path) {
         options.group = group;
         Arc::new(SqliteJournal::open(folder.join(name), options).expect("a folder to write to"))
     };
-    let kinds: [(&str, usize, Box<dyn Fn() -> Arc<dyn Journal>>); 4] = [
+    type Make<'f> = Box<dyn Fn() -> Arc<dyn Journal> + 'f>;
+    let kinds: [(&str, usize, Make<'_>); 4] = [
         ("in memory", 6400, Box::new(|| Arc::new(Fresh(MemoryJournal::new())))),
         ("FULL, group commit", 6400, Box::new(|| sqlite("full", Synchronous::Full, 512))),
         ("NORMAL, group commit", 6400, Box::new(|| sqlite("normal", Synchronous::Normal, 512))),

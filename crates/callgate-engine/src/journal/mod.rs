@@ -170,10 +170,7 @@ pub trait Journal: Send + Sync {
 
 const MESSAGES: &str = "take messages";
 
-fn unsupported<'a, T: 'a>(what: &'static str) -> JournalFuture<'a, T>
-where
-    T: Send,
-{
+fn unsupported<'a, T: Send + 'a>(what: &'static str) -> JournalFuture<'a, T> {
     Box::pin(std::future::ready(Err(JournalError::Unsupported { what })))
 }
 

@@ -244,7 +244,7 @@ pub fn read(input: &mut dyn BufRead) -> Result<RunFile, RunFileError> {
         let line = Line::parse(raw.text())
             .map_err(|source| RunFileError::Line { line: number, source })?;
         if *line.run() != header.run || line.seq() != records {
-            let (run, seq, of) = (line.run().clone(), line.seq(), header.run.clone());
+            let (run, seq, of) = (line.run().clone(), line.seq(), header.run);
             return Err(RunFileError::Order { line: number, run, seq, of, expected: records });
         }
         lines.push(line);

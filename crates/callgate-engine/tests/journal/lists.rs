@@ -183,7 +183,7 @@ fn a_hundred_thousand_runs_are_listed_by_index() {
         assert_eq!(journal.list(filter).unwrap().len(), 50, "{filter:?}");
     }
     assert_eq!(
-        &*journal.find("run-09999").unwrap_err().to_string().split_once(':').unwrap().0,
+        journal.find("run-09999").unwrap_err().to_string().split_once(':').unwrap().0,
         "several runs begin with run-09999"
     );
     let part = part.elapsed();

@@ -219,7 +219,7 @@ fn of_two_processes_that_decide_the_first_counts() {
             format!("{call} {by}")
         })
         .collect();
-    let mut sorted = kept.clone();
+    let mut sorted = kept;
     sorted.sort_by_key(|word| word[1..word.find(' ').unwrap()].parse::<u32>().unwrap());
     assert_eq!(sorted, said_a, "and what they were told is what is kept");
 }

@@ -257,7 +257,7 @@ proptest! {
         let folder = tempfile::tempdir().unwrap();
         let mut options = Options::default();
         options.blob_bytes = limit;
-        let journal = SqliteJournal::open(folder.path(), options.clone()).unwrap();
+        let journal = SqliteJournal::open(folder.path(), options).unwrap();
         let said = texts.iter().map(|text| json!({"type": "userSaid", "text": text}));
         let values: Vec<_> = std::iter::once(started(&texts[0])).chain(said).collect();
         let run = format!("run {}", texts[0]);

@@ -238,10 +238,8 @@ impl<'c> Applier<'c> {
     /// They were written before, outside of the transaction; here, where nobody else can remove
     /// any, it is made sure that they are still there.
     fn write_blobs(&self, body: &Body) -> Result<(), Failed> {
-        let cuts = body.cut.iter().flat_map(|(_, cuts)| cuts);
-        cuts.map(|cut| self.shared.blobs.write(cut))
-            .collect::<Result<_, _>>()
-            .map_err(Failed::Refused)
+        let mut cuts = body.cut.iter().flat_map(|(_, cuts)| cuts);
+        cuts.try_for_each(|cut| self.shared.blobs.write(cut)).map_err(Failed::Refused)
     }
 
     fn remember(&mut self, kept: Kept) {

@@ -125,6 +125,11 @@ impl Row {
         })
     }
 
+    /// Whether the checksum fits.
+    pub(super) fn is_of(&self, run: &str) -> bool {
+        sum(run, self.seq, &self.body, self.blobs.as_deref()) == self.sum
+    }
+
     /// The list in full, once it is known to be what was written.
     pub(super) fn checked<'r>(
         &'r self,
@@ -136,7 +141,7 @@ impl Row {
             seq: self.seq,
             detail: detail.to_owned(),
         };
-        if sum(run, self.seq, &self.body, self.blobs.as_deref()) != self.sum {
+        if !self.is_of(run) {
             return Err(damaged("its checksum does not fit what is stored"));
         }
         if elements(&self.body).count() as u64 != self.count {

@@ -9,6 +9,7 @@ mod apply;
 mod blobs;
 mod body;
 mod owners;
+mod pages;
 mod poll;
 mod queue;
 mod read;
@@ -58,7 +59,7 @@ pub enum Synchronous {
 }
 
 /// How a journal is opened.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct Options {
     /// When a commit is safe.
@@ -143,7 +144,7 @@ impl SqliteJournal {
         let (of_thread, token) = (shared.clone(), owner.token().clone());
         let thread = std::thread::Builder::new()
             .name("callgate-journal".to_owned())
-            .spawn(move || writer::run(of_thread, connection, token, group.max(1)))
+            .spawn(move || writer::run(of_thread, &connection, token, group.max(1)))
             .map_err(JournalError::io("starting the writer of", &shared.path))?;
         Ok(Self {
             reader: Reader::new(shared.clone()),

@@ -96,7 +96,12 @@ impl SqliteJournal {
         schema.map_err(|e| place.fault(&e))?;
 
         let ids = ids(&connection, &mut salvage.problems);
+        let problems = salvage.problems.len();
         let mut rows = every_row(&connection, &mut salvage.problems);
+        if salvage.problems.len() > problems {
+            let file = std::fs::read(&path).map_err(JournalError::io("reading", &path))?;
+            add_strays(&file, &ids, &mut rows);
+        }
         for (key, (run, events)) in &ids {
             let rows = rows.remove(key).unwrap_or_default();
             salvage.runs.push(read_run(run, *events, rows, &blobs));
@@ -183,6 +188,16 @@ fn every_row(connection: &Connection, problems: &mut Vec<String>) -> Rows {
         }
     }
     found
+}
+
+/// Adds rows of pages that nothing leads to any more, where they are what a run wrote.
+fn add_strays(file: &[u8], ids: &Ids, rows: &mut Rows) {
+    for (key, row) in super::pages::rows(file) {
+        let Some((run, _)) = ids.get(&key) else { continue };
+        if row.is_of(run) {
+            rows.entry(key).or_default().entry(row.seq).or_insert(row);
+        }
+    }
 }
 
 /// The highest id that can be found, by the table or by the index.

@@ -69,10 +69,10 @@ impl Drop for Abandon {
 }
 
 /// Runs until the queue is closed. `group` is how many commands may share a commit.
-pub(super) fn run(shared: Arc<Shared>, connection: Connection, owner: Arc<str>, group: usize) {
+pub(super) fn run(shared: Arc<Shared>, connection: &Connection, owner: Arc<str>, group: usize) {
     let abandon = Abandon(shared);
     let shared = &abandon.0;
-    let mut applier = match Applier::new(shared, &connection, owner) {
+    let mut applier = match Applier::new(shared, connection, owner) {
         Ok(applier) => applier,
         Err(error) => {
             tracing::error!(%error, "the journal's writer cannot begin");
