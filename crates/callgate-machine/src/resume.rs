@@ -59,6 +59,10 @@ pub(crate) fn resumed(run: &mut Run, resumed: &RunResumed, before: u64, out: &mu
         out.push(Effect::Append(policy::finish(run, StoppedBy::UserCancel)));
         return;
     }
+    // Another catalog offers what it has.
+    if resumed.catalog.is_some() && !run.asked.is_empty() {
+        run.asked = run.mount.tools().iter().map(|tool| tool.name.clone()).collect();
+    }
     match run.phase {
         Phase::Thinking { .. } => {
             if let Some(stop) = policy::over_budget(run) {

@@ -354,7 +354,7 @@ impl Run {
         Facts {
             caller: self.start.as_ref().map_or(serde_json::Value::Null, |s| s.caller.clone()),
             run: json!({
-                "id": &*self.id,
+                "id": &**self.maker(),
                 "step": self.steps,
                 "calls": self.tally.started,
                 "now": self.now,
