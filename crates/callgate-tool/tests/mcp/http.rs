@@ -185,11 +185,14 @@ async fn sessions_of_the_old_protocol() {
 
 #[tokio::test]
 async fn a_lost_session_is_begun_anew_and_no_call_is_sent_twice() {
-    for repeatable in [false, true] {
-        let server = Server::start(|request, before| {
+    for (repeatable, status) in [(false, 404), (true, 404), (false, 400)] {
+        let server = Server::start(move |request, before| {
             let calls = before.iter().filter(|r| r.what() == "tools/call").count();
             legacy(request, || match calls {
-                0 => Reply::Whole(404, "", String::new()),
+                0 => {
+                    let error = json!({ "code": -32000, "message": "Bad Request: No valid session ID provided" });
+                    whole(status, &json!({ "jsonrpc": "2.0", "id": null, "error": error }))
+                }
                 _ => result(request, text("hi")),
             })
         })
@@ -214,6 +217,49 @@ async fn a_lost_session_is_begun_anew_and_no_call_is_sent_twice() {
         assert_eq!(server.received_of("initialize").len(), 2);
         assert_eq!(server.received_of("server/discover").len(), 1);
     }
+}
+
+#[tokio::test]
+async fn a_list_survives_a_lost_session() {
+    let server = Server::start(|request, before| {
+        let lists = before.iter().filter(|r| r.what() == "tools/list").count();
+        match request.what() {
+            "tools/list" if lists == 1 => Reply::Whole(404, "", String::new()),
+            _ => legacy(request, || result(request, text("hi"))),
+        }
+    })
+    .await;
+    let client = client_with(
+        &server.url,
+        TIMEOUTS,
+        ClientOptions { max_stale: Duration::ZERO, ..ClientOptions::default() },
+    );
+    let first = client.list().await.unwrap().revision;
+    assert!(client.list().await.unwrap().revision > first);
+    assert_eq!(server.received_of("initialize").len(), 2);
+    assert_eq!(client.health().restarts, 1);
+}
+
+/// Both come by the standing stream: the signs of life of a call, and a question on its behalf.
+#[tokio::test]
+async fn the_standing_stream_keeps_a_call_alive() {
+    let server = Server::start(|request, _| {
+        if request.verb == "GET" {
+            // The call has the first id after the handshake's two.
+            let progress = event(&json!({ "jsonrpc": "2.0", "method": "notifications/progress",
+                "params": { "progressToken": 3, "progress": 1 } }));
+            let pieces = (0..12).map(|_| (500, progress.clone())).collect();
+            return Reply::Open(pieces);
+        }
+        legacy(request, || {
+            assert_eq!(request.body["id"], 3);
+            Reply::Stream(vec![(5500, event(&message(request, text("hi"))))])
+        })
+    })
+    .await;
+    let timeouts = Timeouts { idle: Duration::from_secs(4), ..TIMEOUTS };
+    let client = client_with(&server.url, timeouts, ClientOptions::default());
+    assert_eq!(outcome(&client.call(call("ok")).await), "hi | -");
 }
 
 #[tokio::test]

@@ -69,6 +69,8 @@ while True:
         result(i, {})
     elif method == "subscriptions/listen":
         listening = i
+    elif method == "tools/list" and description and "lists_once" in flags:
+        out({"jsonrpc": "2.0", "id": i, "error": {"code": -32603, "message": "the store is locked"}})
     elif method == "tools/list":
         listed = [{"name": name, "description": description, "inputSchema": SCHEMA} for name in tools]
         result(i, {"tools": listed, **({"ttlMs": 60000, "cacheScope": "private"} if modern else {})})

@@ -120,3 +120,26 @@ async fn a_new_connection_is_compared_again() {
     }
     assert_eq!(asked.load(Ordering::Relaxed), 2);
 }
+
+#[tokio::test]
+async fn a_list_that_cannot_be_read_is_told_and_the_old_one_kept() {
+    let own = own(&["lists_once"]);
+    let tool = McpTool::new(own.client.clone(), "ok", false, Some(Arc::new(|_| Ok(()))));
+    let first = own.client.list().await.unwrap().revision;
+    own.client.call(call("change")).await.result.unwrap();
+
+    let error = own.client.list().await.unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "the server answered with an error: the store is locked (-32603)"
+    );
+    assert_eq!(own.client.last_list().map(|list| list.revision), Some(first));
+    let told = own.client.health().list_error.unwrap();
+    assert!(told.contains("the store is locked"), "{told}");
+
+    // The server said that its tools changed: no pinned one is called by the old list.
+    let failure = tool.invoke(invocation()).await.result.unwrap_err();
+    assert_eq!((failure.kind, failure.executed), (ErrorKind::TransportLost, Executed::No));
+    assert!(failure.message.contains("out of date"), "{}", failure.message);
+    assert_eq!(own.received_of("tools/call").len(), 1, "nothing was sent");
+}

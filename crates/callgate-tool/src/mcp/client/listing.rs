@@ -118,7 +118,11 @@ impl Core {
         let reading = self.listing.join(|| {
             let core = self.clone();
             async move {
-                let outcome = core.read_list().await;
+                let mut outcome = core.read_list().await;
+                // Reading may be repeated: once, on a new connection.
+                if matches!(outcome, Err(McpError::Lost { .. } | McpError::SessionLost)) {
+                    outcome = core.read_list().await;
+                }
                 let error = outcome.as_ref().err().map(ToString::to_string);
                 if let Some(error) = &error {
                     tracing::warn!(server = %core.plan.config.name, error, "a tool list could not be read");

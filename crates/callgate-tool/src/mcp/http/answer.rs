@@ -22,7 +22,6 @@ use crate::{
         pending::Reply,
         speech::Speech,
         stdio::progress_of,
-        wait::Signs,
     },
 };
 
@@ -41,7 +40,6 @@ pub(super) struct Stream<'a> {
     pub(super) speech: &'a Speech,
     /// The request that the stream answers; none for the standing one.
     pub(super) id: Option<u64>,
-    pub(super) signs: &'a Arc<Signs>,
 }
 
 impl Http {
@@ -52,7 +50,6 @@ impl Http {
         speech: &Speech,
         method: &str,
         id: u64,
-        signs: &Arc<Signs>,
     ) -> Reply {
         let status = response.status();
         if !status.is_success() {
@@ -66,7 +63,7 @@ impl Http {
                 Some(session.to_owned());
         }
         if is_stream(&response) {
-            let stream = Stream { speech, id: Some(id), signs };
+            let stream = Stream { speech, id: Some(id) };
             return self.until_answered(response, &stream).await;
         }
         let body = self.body(response).await?;
@@ -128,6 +125,12 @@ impl Http {
         if let Ok(Incoming::Answer { id: whose, body: Err(error) }) = message::read(&body)
             && (whose == Id::None || whose.number() == Some(id))
         {
+            // What servers on the TypeScript SDK's examples say instead of 404.
+            let names_session = error.message.to_ascii_lowercase().contains("session");
+            if status.as_u16() == 400 && names_session && self.session().is_some() {
+                self.end(McpError::SessionLost);
+                return McpError::SessionLost;
+            }
             return McpError::Rpc(error);
         }
         McpError::Status { status: status.as_u16(), text: readable(&body), retry_after_ms }
@@ -256,8 +259,10 @@ impl Http {
                 }
             },
             Ok(Incoming::Notification { method, params }) => {
-                if progress_of(&method, params).is_some_and(|id| Some(id) == stream.id) {
-                    stream.signs.note();
+                if let Some(id) = progress_of(&method, params)
+                    && let Some(signs) = self.waiting().get(&id)
+                {
+                    signs.note();
                 }
                 self.hub.notified(&method);
                 None
@@ -293,7 +298,14 @@ impl Http {
         }
         let (id, params) = (id.to_owned(), params.map(ToOwned::to_owned));
         let (http, speech) = (self.clone(), stream.speech.clone());
-        let held = stream.signs.hold();
+        // On its own stream a question says which request it belongs to; else it may be any.
+        let waiting = self.waiting();
+        let held: Vec<_> = waiting
+            .iter()
+            .filter(|(id, _)| stream.id.is_none_or(|ours| ours == **id))
+            .map(|(_, signs)| signs.hold())
+            .collect();
+        drop(waiting);
         questions.spawn(async move {
             let body = http.hub.serve(&id, &method, params.as_deref()).await;
             http.post_plain(body, &speech).await;

@@ -15,8 +15,9 @@ mod standing;
 
 use std::{
     borrow::Cow,
+    collections::BTreeMap,
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, AtomicU64, Ordering},
     },
     time::Duration,
@@ -67,6 +68,8 @@ pub(super) struct Http {
     max_message: usize,
     session: Mutex<Option<String>>,
     next: AtomicU64,
+    /// Requests that wait for their answers, whatever stream brings a sign of life.
+    waiting: Mutex<BTreeMap<u64, Arc<Signs>>>,
     ended: Mutex<Option<McpError>>,
 }
 
@@ -113,6 +116,7 @@ impl Http {
             endpoint,
             max_message,
             session: Mutex::default(),
+            waiting: Mutex::default(),
             next: AtomicU64::new(1),
             ended: Mutex::default(),
         }))
@@ -125,6 +129,10 @@ impl Http {
 
     fn end(&self, why: McpError) {
         self.ended.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(why);
+    }
+
+    fn waiting(&self) -> MutexGuard<'_, BTreeMap<u64, Arc<Signs>>> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn session(&self) -> Option<String> {
@@ -144,10 +152,11 @@ impl Http {
             headers: self.headers_of(ask),
             body: Some(request(id, ask.method, &params)),
         };
+        self.waiting().insert(id, signs.clone());
         let mut leaving = Leaving { http: self, id, ask, sent: &sent, armed: true };
         let work = async {
             let response = self.send(&post, &sent).await?;
-            self.answer(response, ask.speech, ask.method, id, &signs).await
+            self.answer(response, ask.speech, ask.method, id).await
         };
         let waited = within(ask.limits, &signs, work).await;
         leaving.armed = waited.is_err();
@@ -272,6 +281,7 @@ impl Drop for Leaving<'_> {
     /// In the new protocol the closed response says it all; in the old one a closed stream means
     /// nothing, and the request has to be called off in words.
     fn drop(&mut self) {
+        self.http.waiting().remove(&self.id);
         let calls_off = self.armed
             && !self.ask.speech.is_modern()
             && self.ask.method != "initialize"

@@ -17,7 +17,7 @@ use super::{
     post::Post,
     put,
 };
-use crate::mcp::{error::McpError, speech::Speech, wait::Signs};
+use crate::mcp::{error::McpError, speech::Speech};
 
 const FIRST_WAIT: Duration = Duration::from_secs(1);
 const LONGEST_WAIT: Duration = Duration::from_secs(60);
@@ -32,7 +32,6 @@ impl Http {
 
     /// Listens until the server says that it has no such stream, or the session ends.
     pub(in crate::mcp) async fn listen(self: Arc<Self>, speech: Speech) {
-        let signs = Arc::new(Signs::default());
         let mut last_id = String::new();
         let mut wait = FIRST_WAIT;
         let mut is_first = true;
@@ -50,7 +49,7 @@ impl Http {
                     }
                     is_first = false;
                     let mut decoder = Decoder::with_limit(self.max_message);
-                    let stream = Stream { speech: &speech, id: None, signs: &signs };
+                    let stream = Stream { speech: &speech, id: None };
                     self.read(response, &mut decoder, &stream).await;
                     let id = decoder.last_id();
                     if !id.is_empty() {
