@@ -34,7 +34,6 @@ pub mod journal;
 mod perform;
 mod resume;
 pub mod runfile;
-pub mod runfile;
 mod session;
 mod single;
 
