@@ -259,17 +259,17 @@ fn middle(old: &[&str], new: &[&str], out: &mut Vec<Change>) {
     new[j..].iter().for_each(|word| push(out, Op::Added, word));
 }
 
-/// Words with the white space behind them.
+/// Words, and the white space between them.
 fn split(text: &str) -> Vec<&str> {
     let mut words = Vec::new();
     let mut start = 0;
-    let mut in_space = false;
+    let mut in_space = None;
     for (i, c) in text.char_indices() {
-        if in_space && !c.is_whitespace() {
+        if in_space.is_some_and(|was| was != c.is_whitespace()) {
             words.push(&text[start..i]);
             start = i;
         }
-        in_space = c.is_whitespace();
+        in_space = Some(c.is_whitespace());
     }
     if start < text.len() {
         words.push(&text[start..]);

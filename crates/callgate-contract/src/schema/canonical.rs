@@ -4,10 +4,15 @@
 //! proved or it is [`Relation::Unknown`]; read unknown as the answer that keeps you safe. A witness
 //! is checked against both schemas by the validators before it is shown.
 
-use jsonschema::canonical::{CanonicalSchema, Containment};
+use std::borrow::Cow;
+
+use jsonschema::{
+    Draft,
+    canonical::{CanonicalSchema, Containment},
+};
 use serde_json::{Map, Value, json};
 
-use super::Schema;
+use super::{Schema, check, walk};
 
 /// How the values of one schema lie to those of another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize)]
@@ -52,7 +57,13 @@ pub struct Comparison {
 /// Compares two schemas. Formats are asserted, as the gate asserts them.
 pub fn compare(first: &Value, second: &Value) -> Comparison {
     let unknown = Comparison { relation: Relation::Unknown, only_first: None, only_second: None };
-    let (Ok(a), Ok(b)) = (canonical(first), canonical(second)) else { return unknown };
+    let (in_first, in_second) = (dialect(first), dialect(second));
+    // Schemas are comparable within a dialect only; an older one is read as the newest where it
+    // means the same there.
+    let read = |schema| if in_first == in_second { Cow::Borrowed(schema) } else { modern(schema) };
+    let (Ok(a), Ok(b)) = (canonical(&read(first)), canonical(&read(second))) else {
+        return unknown;
+    };
     // What `second` has and `first` has not, and the other way round.
     let more = lacks(&b, &a);
     let less = lacks(&a, &b);
@@ -86,6 +97,66 @@ pub fn compare(first: &Value, second: &Value) -> Comparison {
         _ => Relation::Unknown,
     };
     Comparison { relation, only_first, only_second }
+}
+
+fn dialect(schema: &Value) -> Option<Draft> {
+    check::dialect(schema).ok()
+}
+
+/// A schema of draft-07 or 2019-09 as one of 2020-12, where every keyword in it means the same in
+/// both; as it is otherwise.
+fn modern(schema: &Value) -> Cow<'_, Value> {
+    let draft = match dialect(schema) {
+        Some(draft @ (Draft::Draft7 | Draft::Draft201909)) => draft,
+        _ => return Cow::Borrowed(schema),
+    };
+    let mut is_same = true;
+    walk(schema, &mut |pointer, sub| {
+        let Value::Object(keywords) = sub else { return };
+        // A dialect of its own further down.
+        is_same &= pointer.is_empty() || !keywords.contains_key("$schema");
+        is_same &= keywords.iter().all(|(keyword, value)| means_the_same(keyword, value, draft));
+        // draft-07 passes over what stands beside a $ref.
+        is_same &= draft != Draft::Draft7
+            || !keywords.contains_key("$ref")
+            || keywords.keys().all(|k| k == "$ref" || BESIDE_REF.contains(&k.as_str()));
+    });
+    match schema {
+        Value::Object(keywords) if is_same => {
+            let mut modern = keywords.clone();
+            modern.shift_remove("$schema");
+            Cow::Owned(Value::Object(modern))
+        }
+        _ => Cow::Borrowed(schema),
+    }
+}
+
+/// Keywords that assert nothing in any dialect, or hold definitions.
+const BESIDE_REF: &[&str] =
+    &["$comment", "$defs", "$schema", "default", "definitions", "description", "examples", "title"];
+
+fn means_the_same(keyword: &str, value: &Value, draft: Draft) -> bool {
+    match keyword {
+        // By position it is prefixItems now.
+        "items" => !value.is_array(),
+        "additionalItems" | "dependencies" | "$recursiveRef" | "$recursiveAnchor" | "$id" => false,
+        // Newer than draft-07, which passes over them.
+        "$anchor"
+        | "$dynamicRef"
+        | "$dynamicAnchor"
+        | "dependentRequired"
+        | "dependentSchemas"
+        | "maxContains"
+        | "minContains"
+        | "unevaluatedItems"
+        | "unevaluatedProperties" => draft != Draft::Draft7,
+        "prefixItems" => false,
+        // Asserted by draft-07, annotations since.
+        "contentEncoding" | "contentMediaType" => draft != Draft::Draft7,
+        // Formats that came with 2019-09.
+        "format" => draft != Draft::Draft7 || (value != "uuid" && value != "duration"),
+        _ => true,
+    }
 }
 
 fn canonical(schema: &Value) -> Result<CanonicalSchema, ()> {
@@ -347,6 +418,41 @@ fn objects(root: &Value, node: &Map<String, Value>, depth: usize, found: &mut Ve
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn dialects_are_compared_where_they_mean_the_same() {
+        const DRAFT_7: &str = "http://json-schema.org/draft-07/schema#";
+        const DRAFT_2019: &str = "https://json-schema.org/draft/2019-09/schema";
+        let of = |dialect: &str, mut schema: Value| {
+            schema["$schema"] = json!(dialect);
+            schema
+        };
+        let plain = json!({"type": "object", "required": ["a"], "properties": {"a": {"$ref": "#/definitions/n", "title": "A"},
+            "dependencies": {"type": "string"}}, "definitions": {"n": {"type": "integer"}}});
+        let narrow = json!({"type": "object", "required": ["a"], "properties": {"a": {"const": 1}, "dependencies": {"const": "x"}}});
+        for dialect in [DRAFT_7, DRAFT_2019] {
+            assert_eq!(compare(&of(dialect, plain.clone()), &plain).relation, Relation::Equal);
+            assert_eq!(compare(&plain, &of(dialect, plain.clone())).relation, Relation::Equal);
+            assert_eq!(compare(&narrow, &of(dialect, plain.clone())).relation, Relation::Narrower);
+        }
+        // Where they do not, nothing is claimed, whichever way round.
+        for (dialect, schema) in [
+            (DRAFT_7, json!({"items": [{"type": "string"}]})),
+            (
+                DRAFT_7,
+                json!({"allOf": [{"$ref": "#/definitions/s", "maxLength": 3}], "definitions": {"s": {"type": "string"}}}),
+            ),
+            (DRAFT_7, json!({"dependencies": {"a": ["b"]}})),
+            (DRAFT_7, json!({"dependentRequired": {"a": ["b"]}})),
+            (DRAFT_7, json!({"type": "string", "format": "uuid"})),
+            (DRAFT_2019, json!({"items": [{"type": "string"}], "additionalItems": false})),
+        ] {
+            let old = of(dialect, schema.clone());
+            let compared = compare(&old, &schema);
+            assert_eq!(compared.relation, Relation::Unknown, "{old}: {compared:?}");
+            assert_eq!(compare(&old, &old).relation, Relation::Equal, "{old}");
+        }
+    }
 
     #[test]
     fn verdicts_come_with_witnesses() {

