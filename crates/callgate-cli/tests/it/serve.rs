@@ -183,3 +183,58 @@ fn doors_that_stay_shut() {
     let both = ["serve", "--mcp-stdio", "--listen", "127.0.0.1:0"];
     callgate(project.dir(), &both).run().with(2).says(&["cannot be used with"]);
 }
+
+/// An MCP server with one tool, that notes its calls beside itself.
+const STORE: &str = r#"
+import json, os, sys
+here = os.path.dirname(os.path.abspath(__file__))
+open(os.path.join(here, "pid"), "w").write(str(os.getpid()))
+tool = {"name": "store", "description": "Stores.", "inputSchema": {"type": "object",
+        "properties": {"n": {"type": "integer"}}, "required": ["n"], "additionalProperties": False}}
+for line in sys.stdin:
+    message = json.loads(line)
+    result = {
+        "initialize": {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}},
+                       "serverInfo": {"name": "store", "version": "1"}},
+        "tools/list": {"tools": [tool]},
+        "tools/call": {"content": [{"type": "text", "text": "stored"},
+                                   {"type": "image", "data": "AA==", "mimeType": "image/png"}]},
+    }.get(message.get("method"))
+    if message.get("method") == "tools/call":
+        open(os.path.join(here, "calls"), "a").write(line)
+    if "id" in message:
+        answer = {"result": result} if result else {"error": {"code": -32601, "message": "no"}}
+        print(json.dumps({"jsonrpc": "2.0", "id": message["id"], **answer}), flush=True)
+"#;
+
+#[test]
+fn tools_of_the_projects_own_servers_are_behind_the_same_gates() {
+    let servers = json!({ "shop": { "command": "python3", "args": ["server/store.py"] } });
+    let project = Project::new(&json!([])).with("mcpServers", servers);
+    std::fs::create_dir(project.path("server")).unwrap();
+    project.write_text("server/store.py", STORE);
+    let mut server = Server::start(&project, &["--mcp-stdio"]);
+    handshake(&mut server);
+    let list = server.ask(2, "tools/list", &json!({}));
+    assert_eq!(list["result"]["tools"][0]["name"], "shop__store", "{list}");
+    let call = |arguments: Value| json!({ "name": "shop__store", "arguments": arguments });
+    let bad = server.ask(3, "tools/call", &call(json!({ "n": "many" })));
+    let kind = &bad["result"]["structuredContent"]["error"]["kind"];
+    assert_eq!(kind, "schema_mismatch", "{bad}");
+    // Nothing was sent.
+    assert!(!project.path("server/calls").exists());
+    let text = r#"{"jsonrpc":"2.0","id":4,"method":"tools/call","params":{"name":"shop__store","arguments":{"n":123456789012345678901234567890}}}"#;
+    writeln!(server.child.stdin.as_mut().unwrap(), "{text}").unwrap();
+    let good = server.line();
+    let content = good["result"]["content"].as_array().unwrap_or_else(|| panic!("{good}"));
+    let kinds: Vec<&Value> = content.iter().map(|block| &block["type"]).collect();
+    assert_eq!(kinds, ["text", "image"], "{good}");
+    let sent = std::fs::read_to_string(project.path("server/calls")).unwrap();
+    assert!(sent.contains(r#"{"n":123456789012345678901234567890}"#), "{sent}");
+    let pid = std::fs::read_to_string(project.path("server/pid")).unwrap();
+    server.ended().with(0).says(&["pinned 1 tool", "shop__store  ok"]);
+    let process = format!("/proc/{pid}");
+    crate::binary::until("the server's end", || {
+        (!std::path::Path::new(&process).exists()).then_some(())
+    });
+}
