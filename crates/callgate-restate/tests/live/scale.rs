@@ -1,0 +1,1 @@
+//! Three servers, two workers behind HAProxy.
