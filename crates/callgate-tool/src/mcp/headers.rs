@@ -34,7 +34,7 @@ const KEY: &str = "x-mcp-header";
 /// integer or a boolean, or cannot be reached from the root by properties alone.
 pub(super) fn params(schema: &Value) -> Result<Vec<Param>, BadParam> {
     let mut found = Vec::new();
-    walk(schema, &mut String::new(), Some(String::new()), false, &mut found)?;
+    walk(schema, &mut String::new(), Some(""), false, &mut found)?;
     for (i, param) in found.iter().enumerate() {
         let same = |other: &Param| other.header.eq_ignore_ascii_case(&param.header);
         if found[..i].iter().any(same) {
@@ -51,7 +51,7 @@ pub(super) fn params(schema: &Value) -> Result<Vec<Param>, BadParam> {
 fn walk(
     schema: &Value,
     place: &mut String,
-    argument: Option<String>,
+    argument: Option<&str>,
     is_property: bool,
     found: &mut Vec<Param>,
 ) -> Result<(), BadParam> {
@@ -61,7 +61,7 @@ fn walk(
     match schema {
         Value::Object(members) => {
             if let Some(name) = members.get(KEY) {
-                let (Some(pointer), true) = (&argument, is_property) else {
+                let (Some(pointer), true) = (argument, is_property) else {
                     return bad(place, "it cannot be reached by properties alone".to_owned());
                 };
                 let Some(name) = name.as_str().filter(|name| is_token(name)) else {
@@ -75,7 +75,7 @@ fn walk(
                     }
                 }
                 let header = format!("Mcp-Param-{name}");
-                found.push(Param { header, pointer: pointer.clone() });
+                found.push(Param { header, pointer: pointer.to_owned() });
             }
             for (keyword, value) in members {
                 let token = escape(keyword);
@@ -88,8 +88,8 @@ fn walk(
                             let token = escape(name);
                             place.push('/');
                             place.push_str(&token);
-                            let argument = argument.as_ref().map(|a| format!("{a}/{token}"));
-                            walk(property, place, argument, true, found)?;
+                            let argument = argument.map(|a| format!("{a}/{token}"));
+                            walk(property, place, argument.as_deref(), true, found)?;
                             place.truncate(inner);
                         }
                     }
@@ -153,10 +153,9 @@ fn whole(digits: &str) -> &str {
 /// A value that a header can hold: as it is, or as `=?base64?…?=` where it could not come through
 /// whole. A value that looks so itself is encoded as well.
 pub(super) fn encode(value: &str) -> String {
-    let plain = value.bytes().all(|b| matches!(b, b' '..=b'~'))
-        && !value.starts_with(' ')
-        && !value.ends_with(' ')
-        && !(value.starts_with("=?base64?") && value.ends_with("?="));
+    let is_encoded = value.starts_with("=?base64?") && value.ends_with("?=");
+    let is_padded = value.starts_with(' ') || value.ends_with(' ');
+    let plain = value.bytes().all(|b| matches!(b, b' '..=b'~')) && !is_padded && !is_encoded;
     if plain { value.to_owned() } else { format!("=?base64?{}?=", BASE64_STANDARD.encode(value)) }
 }
 

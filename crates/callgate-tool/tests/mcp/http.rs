@@ -287,7 +287,8 @@ async fn a_stream_that_ends_early_is_told_at_once() {
 #[tokio::test]
 async fn answers_in_a_stream() {
     // pieces around the answer
-    let rows: [fn(String) -> Vec<(u64, String)>; 4] = [
+    type Pieces = fn(String) -> Vec<(u64, String)>;
+    let rows: [Pieces; 4] = [
         |answer| vec![(0, format!("data: {answer}\n\n"))],
         |answer| {
             vec![
@@ -419,7 +420,8 @@ async fn responses_that_are_none() {
             assert_eq!(failure.retry_after_ms, Some(7000));
         }
         // Nothing of it is left: the next call is judged by itself.
-        assert_eq!(outcome(&client.call(call("ok")).await).starts_with(beginning), true, "row {n}");
+        let again = outcome(&client.call(call("ok")).await);
+        assert!(again.starts_with(beginning), "row {n}: {again}");
     }
 }
 

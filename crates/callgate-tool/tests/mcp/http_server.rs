@@ -51,10 +51,12 @@ pub(crate) fn whole(status: u16, body: &Value) -> Reply {
 }
 
 /// A result for a request.
+#[allow(clippy::needless_pass_by_value, reason = "tests write the value at the call")]
 pub(crate) fn result(request: &Received, result: Value) -> Reply {
     whole(200, &message(request, result))
 }
 
+#[allow(clippy::needless_pass_by_value, reason = "tests write the value at the call")]
 pub(crate) fn message(request: &Received, result: Value) -> Value {
     json!({ "jsonrpc": "2.0", "id": request.body["id"], "result": result })
 }

@@ -100,10 +100,7 @@ pub(super) fn present<'de: 'a, 'a, D: Deserializer<'de>>(
 
 /// Reads one message.
 pub(super) fn read(line: &[u8]) -> Result<Incoming<'_>, Broken> {
-    let text = match std::str::from_utf8(line) {
-        Ok(text) => text,
-        Err(_) => return Err(not_utf8(line)),
-    };
+    let Ok(text) = std::str::from_utf8(line) else { return Err(not_utf8(line)) };
     let text = text.trim_start_matches('\u{feff}').trim();
     // A list would be read as the members in order.
     match serde_json::from_str::<Envelope<'_>>(text) {

@@ -10,7 +10,7 @@ const HEAD: usize = 4 << 10;
 const TAIL: usize = 128;
 
 /// A line, without its line feed.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Line<'a> {
     Whole(&'a [u8]),
     /// Longer than the limit. It was skipped without being kept; the request it answers is told
