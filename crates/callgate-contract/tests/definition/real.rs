@@ -13,7 +13,11 @@ use serde_json::Value;
 fn every_tool_of_the_public_servers_is_a_contract() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/reference/mcp-tools");
     let Ok(entries) = fs::read_dir(&folder) else {
-        assert!(std::env::var("CI").is_err(), "no tool lists in {}", folder.display());
+        assert!(
+            !std::env::var("CI").is_ok_and(|ci| ci == "true"),
+            "no tool lists in {}",
+            folder.display()
+        );
         println!("skipped: no tool lists in {}", folder.display());
         return;
     };

@@ -35,7 +35,9 @@ fn the_same_definitions_make_the_same_bytes() {
     // Servers and tools by name; properties as the server lists them.
     let place = |words: &str| text.find(words).unwrap_or_else(|| panic!("no {words} in {text}"));
     assert!(place("\"a\": {\n      \"tools\": {}") < place("\"z\": {"));
-    assert!(place("\"b\": {\n                  \"maximum\": 9007199254740991") < place("\"anyOf\""));
+    assert!(
+        place("\"b\": {\n                  \"maximum\": 9007199254740991") < place("\"anyOf\"")
+    );
     // What hides is seen, and other writing stays.
     assert!(text.contains("A\\u200bB é"), "{text}");
     assert!(text.contains("\"required\": [\"b\", \"a\"]") && text.ends_with("}\n"));

@@ -4,6 +4,7 @@
 mod drift;
 mod file;
 mod kind;
+mod real;
 
 use std::time::Instant;
 
