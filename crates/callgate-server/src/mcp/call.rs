@@ -10,7 +10,7 @@ use rmcp::{
     service::RequestContext,
 };
 use serde_json::json;
-use tokio::sync::{SemaphorePermit, mpsc};
+use tokio::sync::{Semaphore, SemaphorePermit, mpsc};
 use tokio_util::sync::CancellationToken;
 
 use super::{
@@ -18,7 +18,7 @@ use super::{
     approval::{NobodyToAsk, can_ask, live, live::LiveApprover, rounds, rounds::RoundApprover},
     progress::Progress,
     result::result_of,
-    server::{Held, Shared},
+    server::{Connection, Held, Shared},
 };
 
 /// What a client sent.
@@ -37,13 +37,14 @@ pub(super) struct Incoming {
 /// and tools say is a result.
 pub(super) async fn call(
     shared: &Shared,
+    connection: &Connection,
     incoming: Incoming,
     context: &RequestContext<RoleServer>,
 ) -> Result<CallToolResponse, ErrorData> {
     let held = shared.held();
     let tool = known(&held, &incoming.name)?;
-    let _at_work = shared.calls.token();
-    if shared.calls.is_closed() {
+    let _at_work = (shared.calls.token(), connection.calls.token());
+    if shared.calls.is_closed() || connection.calls.is_closed() {
         return Err(ErrorData::internal_error("the server is shutting down", None));
     }
     let (mut progress, observer) = Progress::of(context, shared.options.heartbeat);
@@ -52,10 +53,11 @@ pub(super) async fn call(
         biased;
         permit = shared.permits.acquire() => permit,
         () = context.ct.cancelled() => return ended("cancelled before its turn"),
-        () = shared.stop.cancelled() => return ended("the server is shutting down"),
+        () = connection.stop.cancelled() => return ended("the server is shutting down"),
         never = progress.go_on() => match never {},
     };
     let permit = permit.map_err(|e| ErrorData::internal_error(e.to_string(), None))?;
+    let place = Place { all: &shared.permits, taken: Some(permit) };
 
     let cancel = CancellationToken::new();
     let (approver, asking) = whom_to_ask(shared, &incoming, &tool, context, &cancel)?;
@@ -68,14 +70,14 @@ pub(super) async fn call(
         cancel: cancel.clone(),
     });
     let called =
-        attend(shared, context, at_the_gates, permit, asking.questions, &cancel, &mut progress)
+        attend(context, connection, at_the_gates, place, asking.questions, &cancel, &mut progress)
             .await
             .map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
     progress.end().await;
     if let Some(round) = asking.round
         && let Some(asked) = round.unanswered()
         && !context.ct.is_cancelled()
-        && !shared.stop.is_cancelled()
+        && !connection.stop.is_cancelled()
     {
         return Ok(shared.rounds.ask(&asked, &binding(shared, &incoming))?.into());
     }
@@ -145,43 +147,48 @@ fn binding(shared: &Shared, incoming: &Incoming) -> String {
 /// Stays with a call until it ends: puts its questions to the client, tells its progress, and
 /// stops it when the client or the server wants that. While a person is asked, another call may
 /// have its place.
-async fn attend<'s, E>(
-    shared: &'s Shared,
+async fn attend<E>(
     context: &RequestContext<RoleServer>,
+    connection: &Connection,
     call: impl Future<Output = Result<Called, E>>,
-    permit: SemaphorePermit<'s>,
+    mut place: Place<'_>,
     mut questions: Option<mpsc::UnboundedReceiver<live::Asked>>,
     cancel: &CancellationToken,
     progress: &mut Progress,
 ) -> Result<Called, E> {
     let mut call = std::pin::pin!(call);
-    let mut place = Some(permit);
-    let mut asking: Option<Answering<'_, 's>> = None;
+    let mut asking: Option<Answering<'_>> = None;
     loop {
         tokio::select! {
             biased;
             called = &mut call => return called,
             () = context.ct.cancelled(), if !cancel.is_cancelled() => cancel.cancel(),
-            () = shared.stop.cancelled(), if !cancel.is_cancelled() => cancel.cancel(),
+            () = connection.stop.cancelled(), if !cancel.is_cancelled() => cancel.cancel(),
             Some((question, answer)) = next(&mut questions) => {
-                place = None;
+                place.taken = None;
+                let all = place.all;
                 asking = Some(Box::pin(async move {
                     let word = live::ask(&context.peer, &question).await;
-                    let place = shared.permits.acquire().await.ok();
+                    let taken = all.acquire().await.ok();
                     // The call may have ended meanwhile.
                     let _ = answer.send(word);
-                    place
+                    taken
                 }));
             }
-            taken = answered(&mut asking) => (place, asking) = (taken, None),
+            taken = answered(&mut asking) => (place.taken, asking) = (taken, None),
             never = progress.go_on() => match never {},
         }
-        tracing::trace!(at_work = place.is_some(), "a call goes on");
     }
 }
 
+/// One of the places that calls at work have.
+struct Place<'s> {
+    all: &'s Semaphore,
+    taken: Option<SemaphorePermit<'s>>,
+}
+
 /// A question on its way to a person and back; then the call has a place again.
-type Answering<'c, 's> = Pin<Box<dyn Future<Output = Option<SemaphorePermit<'s>>> + Send + 'c>>;
+type Answering<'c> = Pin<Box<dyn Future<Output = Option<SemaphorePermit<'c>>> + Send + 'c>>;
 
 async fn next(questions: &mut Option<mpsc::UnboundedReceiver<live::Asked>>) -> Option<live::Asked> {
     match questions {
@@ -190,7 +197,7 @@ async fn next(questions: &mut Option<mpsc::UnboundedReceiver<live::Asked>>) -> O
     }
 }
 
-async fn answered<'s>(asking: &mut Option<Answering<'_, 's>>) -> Option<SemaphorePermit<'s>> {
+async fn answered<'c>(asking: &mut Option<Answering<'c>>) -> Option<SemaphorePermit<'c>> {
     match asking {
         Some(asking) => asking.await,
         None => std::future::pending().await,

@@ -124,7 +124,7 @@ impl<H: ServerHandler> ServerHandler for McpServer<H> {
             responses: request.input_responses,
             state: request.request_state,
         };
-        call::call(&self.shared, incoming, &context).await
+        call::call(&self.shared, &self.connection, incoming, &context).await
     }
 
     async fn on_custom_request(
@@ -147,7 +147,7 @@ impl<H: ServerHandler> ServerHandler for McpServer<H> {
         };
         let incoming =
             call::Incoming { name: name.clone(), arguments: raw.0, responses: None, state: None };
-        let response = call::call(&self.shared, incoming, &context).await?;
+        let response = call::call(&self.shared, &self.connection, incoming, &context).await?;
         let result = rmcp::model::ServerResult::from(response);
         serde_json::to_value(&result)
             .map(CustomResult::new)

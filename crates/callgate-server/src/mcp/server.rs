@@ -83,11 +83,16 @@ impl ServerHandler for CatalogOnly {
 pub struct McpServer<H = CatalogOnly> {
     pub(super) shared: Arc<Shared>,
     pub(super) more: Arc<H>,
+    pub(super) connection: Arc<Connection>,
 }
 
 impl<H> Clone for McpServer<H> {
     fn clone(&self) -> Self {
-        Self { shared: self.shared.clone(), more: self.more.clone() }
+        Self {
+            shared: self.shared.clone(),
+            more: self.more.clone(),
+            connection: self.connection.clone(),
+        }
     }
 }
 
@@ -113,6 +118,31 @@ pub(super) struct Shared {
     /// Ends streams and sessions.
     pub(super) closed: CancellationToken,
     held: RwLock<Held>,
+}
+
+/// The calls that end together: those of one pipe, or of everybody who comes over HTTP.
+pub(super) struct Connection {
+    /// Calls at work; closed once no more may begin.
+    pub(super) calls: TaskTracker,
+    /// Ends them.
+    pub(super) stop: CancellationToken,
+}
+
+impl Connection {
+    pub(super) fn of(shared: &Shared) -> Self {
+        Self { calls: TaskTracker::new(), stop: shared.stop.child_token() }
+    }
+
+    /// Takes no more calls and lets those at work end in their time, then ends them.
+    pub(super) async fn drain(&self, patience: Duration) {
+        self.calls.close();
+        if tokio::time::timeout(patience, self.calls.wait()).await.is_err() {
+            self.stop.cancel();
+            if tokio::time::timeout(GRACE, self.calls.wait()).await.is_err() {
+                tracing::warn!("some calls did not end when they were told to");
+            }
+        }
+    }
 }
 
 /// The tools, and what is made of them once.
@@ -173,14 +203,15 @@ impl McpServer {
             held: RwLock::new(Held::of(Arc::new(gates))),
             options,
         };
-        Ok(Self { shared: Arc::new(shared), more: Arc::new(CatalogOnly) })
+        let connection = Arc::new(Connection::of(&shared));
+        Ok(Self { shared: Arc::new(shared), more: Arc::new(CatalogOnly), connection })
     }
 
     /// Serves what another handler has beside the catalog: prompts, resources, completion,
     /// logging, tasks, further tools. See the crate's page.
     #[must_use]
     pub fn with<H: ServerHandler>(self, more: H) -> McpServer<H> {
-        McpServer { shared: self.shared, more: Arc::new(more) }
+        McpServer { shared: self.shared, more: Arc::new(more), connection: self.connection }
     }
 }
 

@@ -3,7 +3,7 @@
 //! Nothing but the protocol is ever written. A line that is no message is answered with an error
 //! and costs nothing else; so is one that is too long, which is read past without being kept.
 
-use std::{io, sync::Arc};
+use std::{io, sync::Arc, time::Duration};
 
 use bytes::{Buf as _, BytesMut};
 use rmcp::{
@@ -25,6 +25,7 @@ use tokio_util::sync::CancellationToken;
 use super::{
     McpServer,
     raw::{Head, Marker, RawArguments},
+    server::Connection,
 };
 use crate::ServeError;
 
@@ -32,8 +33,8 @@ use crate::ServeError;
 const LONGEST_LINE: usize = 4 * 1024 * 1024;
 
 impl<H: ServerHandler> McpServer<H> {
-    /// Serves one client until it goes away or `until` fires; then calls at work end, or are
-    /// ended.
+    /// Serves one client until it goes away or `until` fires; then its calls at work end, or are
+    /// ended. Other clients of the same server do not notice.
     ///
     /// # Errors
     /// The client did not begin as MCP wants it, or the server broke.
@@ -45,7 +46,9 @@ impl<H: ServerHandler> McpServer<H> {
     ) -> Result<(), ServeError> {
         let transport = Lines::new(input, output, self.shared.marker.clone());
         let connection = CancellationToken::new();
-        let begin = serve_server_with_ct(self.clone(), transport, connection.clone());
+        let own = Arc::new(Connection::of(&self.shared));
+        let server = Self { connection: own.clone(), ..self.clone() };
+        let begin = serve_server_with_ct(server, transport, connection.clone());
         let running = tokio::select! {
             begun = begin => match begun {
                 Ok(running) => running,
@@ -60,14 +63,14 @@ impl<H: ServerHandler> McpServer<H> {
             quit = &mut ended => quit,
             () = until.cancelled() => {
                 // The connection stands while calls at work end, so that they are answered.
-                self.drain().await;
+                own.drain(self.shared.options.drain).await;
                 connection.cancel();
                 ended.await
             }
         };
         // Whoever closed its end waits for nothing: what is still at work is ended.
-        self.shared.stop.cancel();
-        self.drain().await;
+        own.stop.cancel();
+        own.drain(Duration::ZERO).await;
         quit.map(drop).map_err(|error| ServeError::Stopped(error.to_string()))
     }
 }

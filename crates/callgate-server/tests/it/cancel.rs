@@ -80,7 +80,7 @@ async fn a_call_that_ends_in_time_is_not_cut_short() {
         let shop = Shop::new();
         let ready = shop.folder.path().join("ready");
         let contract = json!({ "name": "finish", "input": { "type": "object" }, "backend": {
-            "command": ["sh", "-c", "echo $$ > \"$0\"; while [ ! -e \"$1\" ]; do sleep 0.02; done; echo '{\"done\": true}'",
+            "command": ["sh", "-c", "grep -q now && exit 0; echo $$ > \"$0\"; while [ ! -e \"$1\" ]; do sleep 0.02; done; echo '{\"done\": true}'",
                 shop.pid_file(), ready] } });
         let options = McpOptions { drain: Duration::from_secs(100), ..McpOptions::default() };
         let server =
@@ -89,7 +89,12 @@ async fn a_call_that_ends_in_time_is_not_cut_short() {
         let (id, response) = client.begin("finish", "{}").await;
         started(&shop.pid_file()).await;
         client.stop.cancel();
-        until("the server to drain", || server.is_draining()).await;
+        if way.0 == Over::Http {
+            until("the server to drain", || server.is_draining()).await;
+        } else {
+            // The pipe stands, and nothing new is begun on it.
+            while client.call("finish", "{\"now\": true}").await.json.get("error").is_none() {}
+        }
         fs::write(&ready, "").unwrap();
         let reply = match response {
             Some(response) => client.follow(id, response).await,
@@ -109,12 +114,16 @@ async fn a_call_that_ends_in_time_is_not_cut_short() {
 async fn a_client_that_hangs_up_leaves_nothing_behind() {
     for era in [Era::Legacy, Era::Modern] {
         let shop = Shop::new();
-        let mut client = Client::connect(&shop.server(), (Over::Stdio, era), json!({})).await;
+        let server = shop.server();
+        let mut client = Client::connect(&server, (Over::Stdio, era), json!({})).await;
+        let mut other = Client::connect(&server, (Over::Stdio, era), json!({})).await;
         client.begin("sleep", "{}").await;
         let pid = started(&shop.pid_file()).await;
         client.hang_up();
         gone(pid).await;
         client.served.take().unwrap().await.unwrap().unwrap();
+        // Others do not notice.
+        assert_eq!(other.call("echo", "{}").await.result()["isError"], false);
     }
 }
 
