@@ -36,9 +36,10 @@ pub struct Agent {
     /// MCP servers, in the shape of `.mcp.json`.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub mcp_servers: Map<String, Value>,
-    /// Delegates: other agents offered as tools.
-    #[serde(default, skip_serializing_if = "Map::is_empty")]
-    pub agents: Map<String, Value>,
+    /// Delegates: other agents offered as tools, by the tool's name. Each call is a run of its own
+    /// within what is left of this run's budget.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub agents: BTreeMap<String, Delegate>,
     /// Whether the model may put questions to the user: offers the built-in tool `ask_user`.
     #[serde(default)]
     pub ask_user: bool,
@@ -91,7 +92,7 @@ impl Default for Agent {
             instructions: None,
             tools: Vec::new(),
             mcp_servers: Map::new(),
-            agents: Map::new(),
+            agents: BTreeMap::new(),
             ask_user: false,
             r#loop: Loop::default(),
             tool_choice: Choice::default(),
@@ -106,6 +107,43 @@ impl Default for Agent {
             temperature: None,
         }
     }
+}
+
+/// Another agent, offered as a tool.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Delegate {
+    /// Its folder, beside this file.
+    Path(String),
+    /// Its folder, and how it is offered.
+    Spec(DelegateSpec),
+}
+
+impl Delegate {
+    /// With everything that a path alone leaves out.
+    pub fn spec(&self) -> DelegateSpec {
+        match self {
+            Self::Path(path) => {
+                DelegateSpec { path: path.clone(), description: None, timeout_seconds: None }
+            }
+            Self::Spec(spec) => spec.clone(),
+        }
+    }
+}
+
+/// How another agent is offered.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct DelegateSpec {
+    /// Its folder, beside this file: with an `agent.json` of its own.
+    pub path: String,
+    /// What the model reads: what the agent does, and when to hand it a task.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// How long one task may take. Default: 600.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub timeout_seconds: Option<u64>,
 }
 
 /// One model, or several in the order they are asked.

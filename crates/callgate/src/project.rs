@@ -3,6 +3,7 @@
 //! Opening a project starts nothing. Tools of MCP servers come from `callgate.lock`; a server that
 //! was never pinned has none until [`Project::pin`] lists it.
 
+mod agents;
 mod answer;
 #[cfg(feature = "oauth")]
 mod login;
@@ -26,6 +27,7 @@ use callgate_tool::{
 };
 
 use self::{
+    agents::Delegate,
     answer::{AnswerFault, answer_schema},
     servers::McpServers,
     tools::Waiting,
@@ -45,6 +47,7 @@ pub struct Project {
     answer: Option<AnswerSchema>,
     mcp: McpServers,
     waiting: Vec<Waiting>,
+    delegates: Arc<[Delegate]>,
     opening: Arc<Opening>,
 }
 
@@ -173,6 +176,17 @@ impl Project {
     }
 
     fn read(dir: PathBuf, opening: Arc<Opening>, known: &[ProjectServer]) -> Result<Self, Error> {
+        let above: Vec<PathBuf> = dir.canonicalize().into_iter().collect();
+        Self::read_below(dir, opening, known, &above)
+    }
+
+    /// `above`: the folders whose agents hand tasks to this one, itself included.
+    fn read_below(
+        dir: PathBuf,
+        opening: Arc<Opening>,
+        known: &[ProjectServer],
+        above: &[PathBuf],
+    ) -> Result<Self, Error> {
         let path = dir.join("agent.json");
         if !path.is_file() {
             return Err(ProjectError::NoAgent(dir).into());
@@ -224,17 +238,31 @@ impl Project {
                 }
             },
         };
+        let (delegates, found) = agents::read(&dir, &spec, &opening, above, &at)?;
+        mistakes.extend(found);
+        let mut catalog = loaded.catalog;
+        for delegate in &delegates {
+            let name = &delegate.tool.name;
+            if let Some(tool) = catalog.get(name) {
+                let message = format!("the name \"{name}\" is taken by {}", tool.source);
+                let hint = "Give one of them another name.".to_owned();
+                mistakes.push(at("/agents", message, Some(hint)));
+                continue;
+            }
+            catalog.insert(delegate.tool.clone());
+        }
         if !mistakes.is_empty() {
             return Err(Error::Contracts(mistakes));
         }
         Ok(Self {
             dir,
             spec,
-            catalog: loaded.catalog,
+            catalog,
             backends: loaded.backends,
             answer,
             mcp,
             waiting: loaded.waiting,
+            delegates: delegates.into(),
             opening,
         })
     }
@@ -282,6 +310,9 @@ impl Project {
             if let Some(tool) = self.catalog.get(name) {
                 builder = builder.contract(Tool::clone(tool), backend.clone());
             }
+        }
+        for delegate in self.delegates.iter() {
+            builder = builder.delegate(delegate.tool.clone(), delegate.project.agent());
         }
         builder
     }

@@ -11,14 +11,14 @@ use serde_json::{Value, json};
 
 use crate::play::{self, World};
 
-fn contract(cents: Value, output: Value) -> Value {
+fn contract(cents: &Value, output: &Value) -> Value {
     json!({ "name": "pay", "input": { "type": "object", "properties": { "cents": cents } },
             "output": output })
 }
 
 #[test]
 fn a_narrower_contract_refuses_what_went_through() {
-    let first = contract(json!({ "type": "integer" }), json!({ "type": "object" }));
+    let first = contract(&json!({ "type": "integer" }), &json!({ "type": "object" }));
     let catalog = play::catalog(&[first]);
     let script = play::script(vec![
         play::calls(&[("a", "pay", "{\"cents\": 5}"), ("b", "pay", "{\"cents\": 500}")]),
@@ -37,13 +37,13 @@ fn a_narrower_contract_refuses_what_went_through() {
     };
 
     // The same contract says the same.
-    let same = by(contract(json!({ "type": "integer" }), json!({ "type": "object" })));
+    let same = by(contract(&json!({ "type": "integer" }), &json!({ "type": "object" })));
     assert_eq!(same.len(), 6, "{same:?}");
     assert!(same.iter().all(Rejudged::is_same), "{same:?}");
 
     let narrower = by(contract(
-        json!({ "type": "integer", "maximum": 100 }),
-        json!({ "type": "object", "properties": { "cents": { "type": "integer", "minimum": 100 } } }),
+        &json!({ "type": "integer", "maximum": 100 }),
+        &json!({ "type": "object", "properties": { "cents": { "type": "integer", "minimum": 100 } } }),
     ));
     let news: Vec<_> = narrower
         .iter()
@@ -61,7 +61,7 @@ fn a_narrower_contract_refuses_what_went_through() {
     );
 
     // What was refused may go through now, and a tool may be gone.
-    let wider = by(contract(json!(true), json!(true)));
+    let wider = by(contract(&json!(true), &json!(true)));
     let changed: Vec<_> = wider.iter().filter(|j| !j.is_same()).map(|j| &*j.call).collect();
     assert_eq!(changed, ["c"]);
     let gone = by(json!({ "name": "other", "input": { "type": "object" } }));

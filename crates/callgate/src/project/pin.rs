@@ -180,6 +180,9 @@ impl Project {
     /// Ends the connections to its servers, and the programs that were started for them.
     pub async fn close(&self) {
         join_all(self.mcp.servers.iter().map(|server| server.client().close())).await;
+        for delegate in self.delegates.iter() {
+            Box::pin(delegate.project.close()).await;
+        }
     }
 }
 
