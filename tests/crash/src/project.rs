@@ -81,7 +81,11 @@ pub fn write(folder: &Path) -> io::Result<()> {
             "annotations": annotations,
             "tier": tier,
             "timeoutMs": 120_000,
-            "backend": { "http": { "method": "POST", "url": format!("${{TOOLS_URL}}/tools/{name}") } },
+            "backend": { "http": {
+                "method": "POST",
+                "url": format!("${{TOOLS_URL}}/tools/{name}"),
+                "body": "arguments",
+            } },
         });
         save(&folder.join(format!("tools/{name}.json")), &tool)?;
     }

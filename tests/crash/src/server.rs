@@ -248,8 +248,11 @@ async fn tool(
     let Some(key) = key.map(|key| key.trim_matches('"').to_owned()) else {
         return (StatusCode::BAD_REQUEST, "no Idempotency-Key").into_response();
     };
-    let arguments: Value = serde_json::from_str(&body).unwrap_or_default();
-    let which = arguments["item"].as_str().filter(|_| tool == "read_stock").unwrap_or_default();
+    let Ok(Value::Object(arguments)) = serde_json::from_str(&body) else {
+        return (StatusCode::BAD_REQUEST, "no arguments").into_response();
+    };
+    let item = arguments.get("item").and_then(Value::as_str);
+    let which = item.filter(|_| tool == "read_stock").unwrap_or_default();
     let at = |stage| {
         crate::point::POINTS.into_iter().find(|point| {
             matches!(point, Point::Tool(t, w, s) if *t == tool && *w == which && *s == stage)

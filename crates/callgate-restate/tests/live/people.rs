@@ -181,7 +181,7 @@ async fn cancelled_from_restates_side() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn paused_and_resumed() {
-    let script = r#"{ "replies": [ { "calls": [ { "name": "wait" } ] }, { "text": "x", "delayMs": 600000 }, { "text": "Went on." } ] }"#;
+    let script = r#"{ "replies": [ { "calls": [ { "name": "wait" } ] }, [ { "text": "x", "delayMs": 600000 }, { "text": "Went on." } ] ] }"#;
     let Some(stack) = Stack::start().await else { return };
     let tools = Tools::new();
     let _serving = stack.serve(stack.worker(agent::engine(script, &tools))).await;

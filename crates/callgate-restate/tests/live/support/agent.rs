@@ -79,15 +79,25 @@ fn catalog() -> Catalog {
 }
 
 /// Says the reply of its script whose turn it is by the conversation, so that a new process goes
-/// on where the old one was.
+/// on where the old one was. Several replies in a list are said one after the other, if the same
+/// turn is asked for again.
 struct Replies(Vec<ScriptedModel>);
+
+#[derive(serde::Deserialize)]
+struct Script {
+    replies: Vec<Box<serde_json::value::RawValue>>,
+}
 
 impl Replies {
     fn of(script: &str) -> Self {
-        let script: serde_json::Value = serde_json::from_str(script).unwrap();
-        let each = script["replies"].as_array().unwrap().iter().map(|reply| {
-            let one = serde_json::json!({ "replies": [reply], "repeatLast": true });
-            ScriptedModel::from_json(&one.to_string()).unwrap()
+        let script: Script = serde_json::from_str(script).unwrap();
+        let each = script.replies.iter().map(|turn| {
+            let list = match turn.get() {
+                list if list.starts_with('[') => list.to_owned(),
+                one => format!("[{one}]"),
+            };
+            let script = format!(r#"{{"replies":{list},"repeatLast":true}}"#);
+            ScriptedModel::from_json(&script).unwrap()
         });
         Self(each.collect())
     }

@@ -6,11 +6,25 @@ pub(crate) mod worker;
 
 use std::{
     net::{SocketAddr, TcpListener},
+    path::Path,
+    process::Command,
     time::{Duration, Instant},
 };
 
 /// The longest that anything is waited for: the machine may be slow.
 pub(crate) const LONG: Duration = Duration::from_secs(120);
+
+/// A program that the system ends when this process is ended in whatever way, where it can.
+pub(crate) fn bound(program: &Path) -> Command {
+    let setpriv = Path::new("/usr/bin/setpriv");
+    if setpriv.is_file() {
+        let mut command = Command::new(setpriv);
+        command.args(["--pdeathsig", "KILL"]).arg(program);
+        command
+    } else {
+        Command::new(program)
+    }
+}
 
 /// Ports of the loopback that are free now.
 pub(crate) fn free_ports<const N: usize>() -> [u16; N] {

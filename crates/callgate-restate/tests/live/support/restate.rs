@@ -3,13 +3,12 @@
 use std::{
     fs::{self, File},
     path::{Path, PathBuf},
-    process::{Child, Command, Stdio},
-    time::Duration,
+    process::{Child, Stdio},
 };
 
 use callgate_restate::{Admin, Client};
 
-use super::{free_ports, until};
+use super::{bound, free_ports, until};
 
 /// The server's program; nothing where there is none, so that the test is skipped.
 pub(crate) fn program() -> Option<PathBuf> {
@@ -82,7 +81,7 @@ impl Restate {
             let path = self.folder.join(name);
             File::options().create(true).append(true).open(path).unwrap()
         };
-        let child = Command::new(&self.program)
+        let child = bound(&self.program)
             .arg("--config-file")
             .arg(self.folder.join("restate.toml"))
             .arg("--no-logo")
@@ -99,6 +98,11 @@ impl Restate {
     /// Starts it and waits until it takes requests.
     pub(crate) async fn up(&mut self) {
         self.spawn();
+        self.ready().await;
+    }
+
+    /// Waits until it takes requests.
+    pub(crate) async fn ready(&mut self) {
         let (client, admin) = (self.client(), Admin::new(&self.admin()).unwrap());
         let child = &mut self.child;
         until("Restate to come up", || {
@@ -108,6 +112,15 @@ impl Restate {
             async move { (client.is_up().await && admin.is_up().await).then_some(()) }
         })
         .await;
+    }
+
+    /// Its memory, resident.
+    pub(crate) fn memory_mib(&self) -> u64 {
+        let pid = self.child.as_ref().map_or(0, Child::id);
+        let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+        let kib = line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok());
+        kib.unwrap_or(0) / 1024
     }
 
     /// `kill -9`.
@@ -169,6 +182,3 @@ concurrent-invocations-limit = 256
         folder.join("data").display()
     )
 }
-
-/// How long a server may take to notice that another one is gone, in the scale test.
-pub(crate) const FAILOVER: Duration = Duration::from_secs(120);

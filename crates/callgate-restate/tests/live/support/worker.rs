@@ -4,7 +4,7 @@ use std::{
     fs::File,
     net::SocketAddr,
     path::{Path, PathBuf},
-    process::{Child, Command, Stdio},
+    process::{Child, Stdio},
     sync::Arc,
 };
 
@@ -12,7 +12,7 @@ use callgate::Project;
 use callgate_crash::project;
 use callgate_restate::{FileBlobs, Worker};
 
-use super::{loopback, until};
+use super::{bound, loopback, until};
 
 const LISTEN: &str = "CALLGATE_TEST_WORKER_LISTEN";
 const PROJECT: &str = "CALLGATE_TEST_WORKER_PROJECT";
@@ -61,7 +61,7 @@ impl Process {
 
     pub(crate) async fn up(&mut self) {
         let log = File::options().create(true).append(true).open(self.log()).unwrap();
-        let child = Command::new(std::env::current_exe().unwrap())
+        let child = bound(&std::env::current_exe().unwrap())
             .args(["support::worker::serve", "--exact", "--ignored", "--nocapture"])
             .env(LISTEN, self.listen.to_string())
             .env(PROJECT, &self.folder)
