@@ -100,6 +100,7 @@ fn a_login_is_made_kept_widened_and_forgotten() {
     run(&project, &["mcp", "ping", "shop"]).with(0);
     let read = run(&project, &["mcp", "call", "shop", "read"]).with(0);
     assert!(read.out.contains("read done"), "{}", read.out);
+    run(&project, &["mcp", "call", "shop", "read", "--json"]).with(0);
     let refused = run(&project, &["mcp", "call", "shop", "write"]).with(6);
     let envelope: Value = serde_json::from_str(refused.out.trim_end()).unwrap();
     let message = envelope["error"]["message"].as_str().unwrap();

@@ -2,6 +2,7 @@
 //! protocol demands of a client beyond that is shown by the official conformance suite.
 
 mod loopback;
+mod traces;
 mod world;
 
 use std::sync::Arc;
