@@ -209,7 +209,10 @@ mod tests {
         let read: Packed = serde_json::from_str(&written).unwrap();
         assert_eq!(read.open::<String>(&blobs).await.unwrap(), large);
         // Again: the same name, no second file.
-        assert_eq!(serde_json::to_string(&Packed::of(&large, &blobs).await.unwrap()).unwrap(), written);
+        assert_eq!(
+            serde_json::to_string(&Packed::of(&large, &blobs).await.unwrap()).unwrap(),
+            written
+        );
     }
 
     #[tokio::test]

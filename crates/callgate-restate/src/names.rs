@@ -39,7 +39,11 @@ impl ServiceName {
         let name = name.into();
         let begins = name.chars().next().is_some_and(|c| c.is_ascii_alphabetic());
         let goes_on = name.chars().all(|c| c.is_ascii_alphanumeric() || "._-".contains(c));
-        if begins && goes_on && name.len() <= 64 { Ok(Self(name)) } else { Err(BadServiceName(name)) }
+        if begins && goes_on && name.len() <= 64 {
+            Ok(Self(name))
+        } else {
+            Err(BadServiceName(name))
+        }
     }
 
     /// The name.

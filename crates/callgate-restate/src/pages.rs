@@ -57,9 +57,12 @@ pub(crate) async fn events<'s>(
 /// A piece of a body, for whoever does not reach the store.
 pub(crate) async fn blob(worker: &Shared, from: &BlobFrom) -> HandlerResult<BlobPiece> {
     if from.body.hash.len() != 64 || !from.body.hash.bytes().all(|b| b.is_ascii_hexdigit()) {
-        return Err(TerminalError::new_with_code(400, "a body's hash has 64 hexadecimal digits").into());
+        return Err(
+            TerminalError::new_with_code(400, "a body's hash has 64 hexadecimal digits").into()
+        );
     }
-    let text = worker.blobs.get(&from.body.hash).await.map_err(|e| TerminalError::new(e.to_string()))?;
+    let text =
+        worker.blobs.get(&from.body.hash).await.map_err(|e| TerminalError::new(e.to_string()))?;
     let begin = usize::try_from(from.from).unwrap_or(usize::MAX);
     let Some(rest) = text.get(begin..) else {
         return Err(TerminalError::new_with_code(400, "the body does not go that far").into());

@@ -27,7 +27,12 @@ pub(crate) async fn say<'s>(
 ) -> HandlerResult<Said> {
     let status = ctx.get::<Json<RunStatus>>(names::STATUS).await?;
     let key = match status {
-        None => return Ok(refused(format!("there is no run {} here, or it has not begun yet", ctx.key()))),
+        None => {
+            return Ok(refused(format!(
+                "there is no run {} here, or it has not begun yet",
+                ctx.key()
+            )));
+        }
         Some(Json(status)) => match promise(&status, &mut said) {
             Ok(key) => keys.keep(key),
             Err(because) => return Ok(refused(because)),
@@ -76,9 +81,8 @@ fn promise(status: &RunStatus, said: &mut Say) -> Result<String, String> {
             status.run
         )),
         Say::Decision { call, binding, decision, .. } => {
-            let wait = waiting(status, call, "approval", |on| {
-                matches!(on, WaitsOn::Approval { .. })
-            })?;
+            let wait =
+                waiting(status, call, "approval", |on| matches!(on, WaitsOn::Approval { .. }))?;
             if let WaitsOn::Approval { binding: open, .. } = &wait.on {
                 match binding {
                     None => *binding = Some(open.clone()),
@@ -99,9 +103,8 @@ fn promise(status: &RunStatus, said: &mut Say) -> Result<String, String> {
             }
         }
         Say::Answer { call, text, .. } => {
-            let wait = waiting(status, call, "an answer", |on| {
-                matches!(on, WaitsOn::Answer { .. })
-            })?;
+            let wait =
+                waiting(status, call, "an answer", |on| matches!(on, WaitsOn::Answer { .. }))?;
             if text.len() > LIMIT {
                 return Err(format!("the answer is longer than {LIMIT} bytes"));
             }

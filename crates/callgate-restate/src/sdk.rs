@@ -61,8 +61,7 @@ pub(crate) fn service(
     handlers: &[HandlerSpec],
     dispatcher: impl Dispatch,
 ) -> Result<ServiceDefinition, String> {
-    let handlers =
-        handlers.iter().map(|spec| described(spec)).collect::<Result<Vec<_>, String>>()?;
+    let handlers = handlers.iter().map(described).collect::<Result<Vec<_>, String>>()?;
     let name = ServiceName::try_from(name.to_owned()).map_err(|e| format!("{name}: {e}"))?;
     let description = Described {
         ty,

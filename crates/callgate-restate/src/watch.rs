@@ -56,9 +56,9 @@ fn stop(flights: &Flights, rows: &[Row]) {
         let (Some(run), Some(key)) = (row["service_key"].as_str(), row["key"].as_str()) else {
             continue;
         };
-        let meant = under_way.iter().any(|(id, entry)| {
-            &**id == run && (key == names::CANCEL || key == entry.pause)
-        });
+        let meant = under_way
+            .iter()
+            .any(|(id, entry)| &**id == run && (key == names::CANCEL || key == entry.pause));
         if meant {
             flights.stop(run);
         }

@@ -46,7 +46,9 @@ pub enum WorkerError {
     #[error("the worker cannot be described to Restate: {0}")]
     Described(String),
     /// A tool whose work another agent does.
-    #[error("the tool {0} is another agent, and the Restate engine does not run delegates yet: give it a backend, or run the agent embedded")]
+    #[error(
+        "the tool {0} is another agent, and the Restate engine does not run delegates yet: give it a backend, or run the agent embedded"
+    )]
     Delegate(Arc<str>),
     /// This program's own file cannot be read, so its build has no name.
     #[error("cannot read this program to name its build: {0}; give the build a name instead")]
@@ -146,9 +148,8 @@ impl Worker {
         if let Some(tool) = self.engine.delegates().min() {
             return Err(WorkerError::Delegate(tool.clone()));
         }
-        let listener = TcpListener::bind(addr)
-            .await
-            .map_err(|source| WorkerError::Listen { addr, source })?;
+        let listener =
+            TcpListener::bind(addr).await.map_err(|source| WorkerError::Listen { addr, source })?;
         let build = match self.build.clone() {
             Some(build) => build,
             None => build::of(&self.engine).await.map_err(WorkerError::Build)?,
@@ -340,8 +341,7 @@ mod tests {
         assert_eq!(read("cancel", "null").unwrap(), Say::Cancel { by: None });
         let yes = read("decision", r#"{"call":"c1","decision":{"decision":"approve"},"by":"ann"}"#);
         let yes = yes.unwrap();
-        let is_yes =
-            matches!(&yes, Say::Decision { decision: Decision::Approve, by: Some(by), .. } if &**by == "ann");
+        let is_yes = matches!(&yes, Say::Decision { decision: Decision::Approve, by: Some(by), .. } if &**by == "ann");
         assert!(is_yes, "{yes:?}");
         for (kind, body) in [("decision", "{}"), ("decision", "[1]"), ("answer", r#"{"call":1}"#)] {
             assert_eq!(read(kind, body).unwrap_err().code(), 400, "{kind} {body}");

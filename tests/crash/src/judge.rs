@@ -77,7 +77,8 @@ pub fn judge(
         }
     }
     let done = |name: &str| -> u32 {
-        let mine = books.iter().filter(|(e, _)| matches!(e, Effect::Tool { tool, .. } if tool == name));
+        let mine =
+            books.iter().filter(|(e, _)| matches!(e, Effect::Tool { tool, .. } if tool == name));
         mine.map(|(_, count)| count.done).sum()
     };
     if done(WRITE) != 1 {
@@ -112,7 +113,8 @@ mod tests {
 
     fn once() -> BTreeMap<Effect, Count> {
         let one = Count { asked: 1, done: 1 };
-        let tool = |call: &str, tool: &str| Effect::Tool { key: format!("r/{call}"), tool: tool.into() };
+        let tool =
+            |call: &str, tool: &str| Effect::Tool { key: format!("r/{call}"), tool: tool.into() };
         let model = |hop| Effect::Model { run: "r".into(), hop };
         [
             model(1),

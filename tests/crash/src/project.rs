@@ -45,8 +45,20 @@ pub fn write(folder: &Path) -> io::Result<()> {
     let text = json!({ "type": "string", "minLength": 1 });
     let count = json!({ "type": "integer", "minimum": 1 });
     for (name, about, properties, annotations, tier) in [
-        ("read_stock", "Says how many of an item are in stock.", json!({ "item": text }), &reads, "auto"),
-        ("add_note", "Writes a note into the shop's book.", json!({ "text": text }), &repeats, "auto"),
+        (
+            "read_stock",
+            "Says how many of an item are in stock.",
+            json!({ "item": text }),
+            &reads,
+            "auto",
+        ),
+        (
+            "add_note",
+            "Writes a note into the shop's book.",
+            json!({ "text": text }),
+            &repeats,
+            "auto",
+        ),
         (
             "place_order",
             "Orders items from the supplier; each call is another order.",
@@ -69,7 +81,8 @@ pub fn write(folder: &Path) -> io::Result<()> {
             "approve",
         ),
     ] {
-        let required: Vec<&String> = properties.as_object().into_iter().flatten().map(|(k, _)| k).collect();
+        let required: Vec<&String> =
+            properties.as_object().into_iter().flatten().map(|(k, _)| k).collect();
         let tool = json!({
             "name": name,
             "version": "1.0.0",

@@ -168,16 +168,22 @@ async fn model(State(shared): State<Arc<Shared>>, Json(request): Json<Value>) ->
         .make(Effect::Model { run: run.clone(), hop }, |stage| Some(Point::Model(hop, stage)))
         .await;
     let message = match hop {
-        1 => calls(hop, &[
-            ("read_stock", json!({ "item": "nuts" })),
-            ("read_stock", json!({ "item": "bolts" })),
-            ("add_note", json!({ "text": "Stock is low." })),
-        ]),
-        2 => calls(hop, &[
-            ("place_order", json!({ "item": "nuts", "count": 40 })),
-            ("send_refund", json!({ "customer": "C-1", "cents": 250 })),
-            ("send_coupon", json!({ "customer": "C-2" })),
-        ]),
+        1 => calls(
+            hop,
+            &[
+                ("read_stock", json!({ "item": "nuts" })),
+                ("read_stock", json!({ "item": "bolts" })),
+                ("add_note", json!({ "text": "Stock is low." })),
+            ],
+        ),
+        2 => calls(
+            hop,
+            &[
+                ("place_order", json!({ "item": "nuts", "count": 40 })),
+                ("send_refund", json!({ "customer": "C-1", "cents": 250 })),
+                ("send_coupon", json!({ "customer": "C-2" })),
+            ],
+        ),
         _ => json!({ "role": "assistant", "content": ANSWER }),
     };
     let reason = if hop < 3 { "tool_calls" } else { "stop" };

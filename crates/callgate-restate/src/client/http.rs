@@ -77,10 +77,8 @@ impl Http {
         url: String,
         request: reqwest::RequestBuilder,
     ) -> Result<T, ClientError> {
-        let unreachable = |e: reqwest::Error| ClientError::Unreachable {
-            url: url.clone(),
-            detail: told(&e),
-        };
+        let unreachable =
+            |e: reqwest::Error| ClientError::Unreachable { url: url.clone(), detail: told(&e) };
         let response = request.send().await.map_err(unreachable)?;
         let status = response.status();
         let body = response.bytes().await.map_err(unreachable)?;
@@ -89,8 +87,7 @@ impl Http {
             return Err(ClientError::Refused { url, status: status.as_u16(), message });
         }
         let body = if body.is_empty() { b"null".as_slice() } else { &body };
-        serde_json::from_slice(body)
-            .map_err(|e| ClientError::Answer { url, detail: e.to_string() })
+        serde_json::from_slice(body).map_err(|e| ClientError::Answer { url, detail: e.to_string() })
     }
 
     /// Tries again while the server cannot be reached or is not ready, for `patience` at a time.

@@ -5,6 +5,7 @@
 //! twice is sending once.
 
 mod admin;
+mod attend;
 mod http;
 mod read;
 
@@ -69,7 +70,9 @@ pub enum ClientError {
         detail: String,
     },
     /// No worker is registered.
-    #[error("Restate at {url} knows no service {service}: start a worker (callgate worker --engine restate)")]
+    #[error(
+        "Restate at {url} knows no service {service}: start a worker (callgate worker --engine restate)"
+    )]
     NoWorker {
         /// The ingress.
         url: String,

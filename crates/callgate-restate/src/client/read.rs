@@ -1,6 +1,6 @@
 //! Events and results, large bodies put back in their places.
 
-use callgate_machine::{Finish, Record};
+use callgate_machine::Record;
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 
@@ -92,9 +92,7 @@ impl Client {
                 service: self.service.to_string(),
             },
             404 if is_attach => ClientError::UnknownRun { run: run.to_owned() },
-            _ if is_attach => {
-                ClientError::Failed { run: run.to_owned(), message: message.clone() }
-            }
+            _ if is_attach => ClientError::Failed { run: run.to_owned(), message: message.clone() },
             _ => error,
         }
     }
@@ -141,42 +139,6 @@ impl Client {
     pub async fn catalog(&self, run: &str, hash: &str) -> Result<String, ClientError> {
         self.check(run)?;
         self.body(run, &BlobRef { hash: hash.into(), bytes: 0 }).await
-    }
-
-    /// Waits until a run is over, and hands over its events as they come. Asks every `every`.
-    ///
-    /// # Errors
-    /// As [`events`](Self::events) and [`attach`](Self::attach).
-    pub async fn follow(
-        &self,
-        run: &str,
-        every: std::time::Duration,
-        mut see: impl FnMut(&Record),
-    ) -> Result<Finish, ClientError> {
-        let end = self.attach(run);
-        tokio::pin!(end);
-        let mut from = 0;
-        loop {
-            let ended = tokio::select! {
-                ended = &mut end => Some(ended?),
-                () = tokio::time::sleep(every) => None,
-            };
-            match self.events(run, from).await {
-                Ok(records) => {
-                    for record in &records {
-                        from = record.seq + 1;
-                        see(record);
-                    }
-                }
-                // Not begun yet, or away for a moment: attaching has the patience.
-                Err(ClientError::UnknownRun { .. }) => {}
-                Err(error) if ended.is_none() && super::http::is_passing(&error) => {}
-                Err(error) => return Err(error),
-            }
-            if let Some(finish) = ended {
-                return Ok(finish);
-            }
-        }
     }
 
     /// Whether Restate answers at all.

@@ -10,9 +10,7 @@ use std::{
 
 use callgate_contract::{ErrorKind, Executed, Failure};
 use callgate_engine::{ModelCall, Notice, Observer};
-use callgate_machine::{
-    Doubt, Event, Question, ToolCallEffect, UserQuestion, event::CallFinished,
-};
+use callgate_machine::{Doubt, Event, Question, ToolCallEffect, UserQuestion, event::CallFinished};
 use callgate_wire::Request;
 use restate_sdk::{context::RequestTarget, prelude::*};
 
@@ -83,7 +81,7 @@ impl Going<'_> {
     }
 
     /// Has the tool service make calls, all at once.
-    pub(super) async fn call_tools(&mut self, calls: Vec<Box<ToolCallEffect>>) -> HandlerResult<()> {
+    pub(super) async fn call_tools(&mut self, calls: Vec<ToolCallEffect>) -> HandlerResult<()> {
         let mut begun = Vec::with_capacity(calls.len());
         for effect in calls {
             let request = ToolCallRequest {
@@ -175,8 +173,7 @@ impl Going<'_> {
     }
 
     pub(super) fn ask_user(&mut self, question: UserQuestion) {
-        let open =
-            Open::Answer { call: question.call.clone(), expires_at: question.expires_at };
+        let open = Open::Answer { call: question.call.clone(), expires_at: question.expires_at };
         let on = WaitsOn::Answer { question: question.question, choices: question.choices };
         self.ask(&open, question.call, question.expires_at, on);
     }
@@ -250,9 +247,8 @@ fn lost(call: Arc<str>, attempt: u32, because: Option<&str>) -> Event {
         words.push_str(because);
     }
     words.push('.');
-    let failure = Failure::new(ErrorKind::TransportLost, words)
-        .executed(Executed::Unknown)
-        .retryable(false);
+    let failure =
+        Failure::new(ErrorKind::TransportLost, words).executed(Executed::Unknown).retryable(false);
     Event::CallFinished(Box::new(CallFinished {
         call,
         attempt,

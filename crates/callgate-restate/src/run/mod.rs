@@ -15,10 +15,7 @@ mod waiting;
 use std::{collections::VecDeque, sync::Arc};
 
 use callgate_contract::{ErrorKind, Executed, Failure, tool};
-use callgate_machine::{
-    Effect, Event, Finish, Run,
-    event::CallFinished,
-};
+use callgate_machine::{Effect, Event, Finish, Run, event::CallFinished};
 use futures_util::future::BoxFuture;
 use restate_sdk::prelude::*;
 
@@ -75,11 +72,7 @@ pub(crate) fn drive<'s>(
 }
 
 /// The first step: what the run is begun with, as this worker has it now.
-async fn begin(
-    worker: &Shared,
-    ctx: &WorkflowContext<'_>,
-    submit: Submit,
-) -> HandlerResult<Begun> {
+async fn begin(worker: &Shared, ctx: &WorkflowContext<'_>, submit: Submit) -> HandlerResult<Begun> {
     let packed: Json<Packed> = ctx
         .run(|| async {
             let mut start = worker.engine.start(&submit.goal, submit.caller.clone());
@@ -261,10 +254,12 @@ impl<'s> Going<'s> {
     /// The tools that did not end although they were told to: nobody knows what they did.
     fn give_up(&mut self, at: u64) {
         for (call, attempt) in self.waiting.abandon() {
-            let failure =
-                Failure::new(ErrorKind::Cancelled, "The call was cancelled and did not end in time.")
-                    .executed(Executed::Unknown)
-                    .retryable(false);
+            let failure = Failure::new(
+                ErrorKind::Cancelled,
+                "The call was cancelled and did not end in time.",
+            )
+            .executed(Executed::Unknown)
+            .retryable(false);
             let finished =
                 CallFinished { call, attempt, failure: Some(failure), ..CallFinished::default() };
             self.inputs.push_back((Event::CallFinished(Box::new(finished)), at));
@@ -280,7 +275,7 @@ impl<'s> Going<'s> {
                     self.status.hop = hop;
                     self.model = Some(effects::ModelHop { hop, request, timeout });
                 }
-                Effect::CallTool(call) => calls.push(call),
+                Effect::CallTool(call) => calls.push(*call),
                 Effect::AskPerson(question) => self.ask_person(*question),
                 Effect::AskUser(question) => self.ask_user(*question),
                 Effect::AskDoubt(doubt) => self.ask_doubt(*doubt),

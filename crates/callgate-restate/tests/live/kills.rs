@@ -8,7 +8,7 @@ use std::{
 };
 
 use callgate_crash::{
-    APPROVED, Effect, LAPSES, POINTS, Point, Server, Stage, Verdict, WRITE, judge, project, recorded,
+    APPROVED, Effect, POINTS, Point, Server, Stage, Verdict, WRITE, judge, project, recorded,
 };
 use callgate_machine::{
     Event,
@@ -17,7 +17,7 @@ use callgate_machine::{
 use callgate_restate::{Client, Submit, WaitsOn};
 use tokio::sync::watch;
 
-use crate::support::{LONG, free_ports, restate, restate::Restate, until, within, worker::Process};
+use crate::support::{free_ports, restate, restate::Restate, until, within, worker::Process};
 
 /// How long a tool takes.
 const SLOW: Duration = Duration::from_millis(50);
@@ -90,13 +90,12 @@ async fn person(client: Client, run: String, server: &Server, mut may: watch::Re
         let Ok(status) = client.status(&run).await else { continue };
         for wait in &status.waits {
             match &wait.on {
-                WaitsOn::Approval { tool, binding, .. } if &**tool == APPROVED => {
-                    if *may.borrow_and_update() {
-                        let yes = Decision::Approve;
-                        let said = client.decide(&run, &wait.call, Some(binding), yes, Some("ann"));
-                        // It is looked at again in a moment.
-                        let _ = said.await;
-                    }
+                WaitsOn::Approval { tool, binding, .. }
+                    if &**tool == APPROVED && *may.borrow_and_update() =>
+                {
+                    let yes = Decision::Approve;
+                    // It is looked at again in a moment, whatever came of it.
+                    let _ = client.decide(&run, &wait.call, Some(binding), yes, Some("ann")).await;
                 }
                 WaitsOn::Doubt { tool, .. } => {
                     assert_eq!(&**tool, WRITE, "only the write can be in doubt");
@@ -170,7 +169,9 @@ async fn kill_at(lane: &mut Lane, server: &Server, point: Point, victim: Victim)
         let mut verdict = judge(&run, &events, &before, &server.log().of_run(&run), 1);
         let write = Effect::Tool { key: format!("{run}/call_2_0"), tool: WRITE.to_owned() };
         if verdict.in_doubt && before.contains(&write) {
-            verdict.faults.push("a write whose outcome was recorded came to be in doubt".to_owned());
+            verdict
+                .faults
+                .push("a write whose outcome was recorded came to be in doubt".to_owned());
         }
         Came::Judged(verdict)
     };
@@ -246,7 +247,6 @@ async fn killed(kills: Vec<(Point, Victim)>, lanes: usize) {
         .map(|(point, victim, verdict)| format!("{point}, {victim}: {}", verdict.faults.join("; ")))
         .collect();
     assert!(faults.is_empty(), "{}", faults.join("\n"));
-    let _ = (LAPSES, LONG);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -271,6 +271,7 @@ async fn every_point() {
     let kills = POINTS.into_iter().flat_map(|point| VICTIMS.map(|victim| (point, victim)));
     let kills: Vec<_> = kills.collect();
     assert!(kills.len() >= 60);
-    let lanes = std::env::var("CALLGATE_CRASH_LANES").ok().and_then(|n| n.parse().ok()).unwrap_or(3);
+    let lanes =
+        std::env::var("CALLGATE_CRASH_LANES").ok().and_then(|n| n.parse().ok()).unwrap_or(3);
     killed(kills, lanes).await;
 }

@@ -44,9 +44,15 @@ async fn the_first_decision_counts_and_outlives_processes() {
     let _serving = stack.serve_at(addr, || stack.worker(agent::engine(ASKS, &tools))).await;
 
     let stale = stack.client.decide(&run, "c1", Some("other"), yes(), None).await.unwrap();
-    assert!(matches!(&stale, Said::Refused { because } if because.contains("look again")), "{stale:?}");
+    assert!(
+        matches!(&stale, Said::Refused { because } if because.contains("look again")),
+        "{stale:?}"
+    );
     let nobody = stack.client.decide(&run, "c9", None, yes(), None).await.unwrap();
-    assert!(matches!(&nobody, Said::Refused { because } if because.contains("waiting: c1")), "{nobody:?}");
+    assert!(
+        matches!(&nobody, Said::Refused { because } if because.contains("waiting: c1")),
+        "{nobody:?}"
+    );
 
     let (client, seen) = (&stack.client, Some(seen.as_str()));
     let no = Decision::Reject { reason: Some("not today".into()) };
@@ -93,13 +99,19 @@ async fn an_edit_is_judged_again() {
     let waits = |s: &RunStatus| s.phase == Phase::Waiting;
     let first = binding(&stack.status(&run, "the question", waits).await);
     let edit = Decision::Edit { arguments: r#"{"n": 2}"#.into() };
-    assert_eq!(stack.client.decide(&run, "c1", Some(&first), edit, None).await.unwrap(), Said::Taken);
+    assert_eq!(
+        stack.client.decide(&run, "c1", Some(&first), edit, None).await.unwrap(),
+        Said::Taken
+    );
     // What was edited is asked about in its turn: the same call, another binding.
     let other = |s: &RunStatus| waits(s) && binding(s) != first;
     let second = binding(&stack.status(&run, "the second question", other).await);
     let stale = stack.client.decide(&run, "c1", Some(&first), yes(), None).await.unwrap();
     assert!(matches!(stale, Said::Refused { .. }), "{stale:?}");
-    assert_eq!(stack.client.decide(&run, "c1", Some(&second), yes(), None).await.unwrap(), Said::Taken);
+    assert_eq!(
+        stack.client.decide(&run, "c1", Some(&second), yes(), None).await.unwrap(),
+        Said::Taken
+    );
     within("the end", stack.client.attach(&run)).await.unwrap();
     assert_eq!(tools.calls("ask"), [r#"{"n": 2}"#]);
     stack.judged(&run).await;
@@ -159,7 +171,10 @@ async fn cancelled_wherever_it_is() {
         });
         assert_eq!(by.as_deref(), Some("ann"), "{name}");
         let again = stack.client.cancel(&run, None).await.unwrap();
-        assert!(matches!(&again, Said::Refused { because } if because.contains("is over")), "{again:?}");
+        assert!(
+            matches!(&again, Said::Refused { because } if because.contains("is over")),
+            "{again:?}"
+        );
     }
 }
 
@@ -191,7 +206,10 @@ async fn paused_and_resumed() {
     // Calls under way end first.
     assert_eq!(stack.client.pause(&run, Some("ann")).await.unwrap(), Said::Taken);
     let early = stack.client.resume(&run, None).await.unwrap();
-    assert!(matches!(&early, Said::Refused { because } if because.contains("not paused")), "{early:?}");
+    assert!(
+        matches!(&early, Said::Refused { because } if because.contains("not paused")),
+        "{early:?}"
+    );
     tools.gate.add_permits(1);
     stack.status(&run, "the pause", |s| s.phase == Phase::Paused).await;
     assert_eq!(stack.client.resume(&run, Some("bob")).await.unwrap(), Said::Taken);
@@ -249,15 +267,24 @@ async fn a_lost_write_is_in_doubt_until_a_person_says() {
         drop(serving);
         let _serving = stack.serve_at(addr, worker).await;
         // The read is made again; the write is not.
-        until("the read to be made again", || async { (tools.calls("wait").len() == 2).then_some(()) }).await;
+        until("the read to be made again", || async {
+            (tools.calls("wait").len() == 2).then_some(())
+        })
+        .await;
         tools.gate.add_permits(1);
-        let is_doubt = |s: &RunStatus| s.waits.iter().any(|w| matches!(w.on, WaitsOn::Doubt { .. }));
+        let is_doubt =
+            |s: &RunStatus| s.waits.iter().any(|w| matches!(w.on, WaitsOn::Doubt { .. }));
         let status = stack.status(&run, "the doubt", is_doubt).await;
-        let WaitsOn::Doubt { tool, attempt, idempotency_key, .. } = &status.waits[0].on else { panic!() };
+        let WaitsOn::Doubt { tool, attempt, idempotency_key, .. } = &status.waits[0].on else {
+            panic!()
+        };
         assert_eq!((&**tool, *attempt), ("wait_once", 1));
         assert_eq!(**idempotency_key, format!("{run}/w"));
         assert_eq!(tools.calls("wait_once").len(), 1);
-        assert_eq!(stack.client.resolve(&run, "w", resolution, Some("ann")).await.unwrap(), Said::Taken);
+        assert_eq!(
+            stack.client.resolve(&run, "w", resolution, Some("ann")).await.unwrap(),
+            Said::Taken
+        );
         tools.gate.add_permits(1);
         let finish = within("the end", stack.client.attach(&run)).await.unwrap();
         assert_eq!(finish.text.as_deref(), Some("Settled."));
@@ -274,7 +301,8 @@ async fn a_word_over_http_as_anybody_would_send_it() {
     let _serving = stack.serve(stack.worker(agent::engine(ASKS, &tools))).await;
     stack.submit("by-hand").await;
     stack.status("by-hand", "the question", |s| s.phase == Phase::Waiting).await;
-    let said = Say::Decision { call: "c1".into(), binding: None, decision: yes(), by: Some("ann".into()) };
+    let said =
+        Say::Decision { call: "c1".into(), binding: None, decision: yes(), by: Some("ann".into()) };
     let mut body = serde_json::to_value(said).unwrap();
     body.as_object_mut().unwrap().remove("kind");
     assert_eq!(body, serde_json::json!({"call":"c1","decision":{"decision":"approve"},"by":"ann"}));
@@ -289,4 +317,44 @@ async fn a_word_over_http_as_anybody_would_send_it() {
     assert_eq!(answer.text().await.unwrap(), r#"{"outcome":"taken"}"#);
     within("the end", stack.client.attach("by-hand")).await.unwrap();
     assert_eq!(tools.calls("ask").len(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn somebody_here_is_there_for_a_run() {
+    use callgate_engine::{AskWith, Word};
+    let Some(stack) = Stack::start().await else { return };
+    let tools = Tools::new();
+    let _serving = stack.serve(stack.worker(agent::engine(ASKS, &tools))).await;
+    let run = Client::new_id();
+    stack.submit(&run).await;
+    let approver = AskWith(|question: callgate_machine::Question| {
+        assert_eq!((&*question.tool, &*question.arguments), ("ask", r#"{"n": 1}"#));
+        std::future::ready(Word::approve("ann"))
+    });
+    let (mut seen, never) = (Vec::new(), Default::default());
+    let attended = stack.client.attend(&run, &approver, &never, |record| seen.push(record));
+    let finish = within("the end", attended).await.unwrap();
+    assert_eq!(finish.text.as_deref(), Some("Asked."));
+    assert_eq!(seen, stack.judged(&run).await);
+
+    // Whoever is asked here never answers; somebody elsewhere does, and another run is cancelled.
+    let silent = AskWith(|_| std::future::pending());
+    let run = Client::new_id();
+    stack.submit(&run).await;
+    let elsewhere = async {
+        stack.status(&run, "the question", |s| s.phase == Phase::Waiting).await;
+        stack.client.decide(&run, "c1", None, yes(), Some("bob")).await.unwrap()
+    };
+    let attended = stack.client.attend(&run, &silent, &never, |_| {});
+    let (finish, said) = within("both", async { tokio::join!(attended, elsewhere) }).await;
+    assert_eq!((finish.unwrap().status, said), (Status::Answered, Said::Taken));
+    let (run, cancel) = (Client::new_id(), tokio_util::sync::CancellationToken::new());
+    stack.submit(&run).await;
+    let cancelling = async {
+        stack.status(&run, "the question", |s| s.phase == Phase::Waiting).await;
+        cancel.cancel();
+    };
+    let attended = stack.client.attend(&run, &silent, &cancel, |_| {});
+    let (finish, ()) = within("both", async { tokio::join!(attended, cancelling) }).await;
+    assert_eq!(finish.unwrap().status, Status::Cancelled);
 }

@@ -3,14 +3,16 @@
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use callgate_contract::Catalog;
+use callgate_engine::Elsewhere;
 use callgate_machine::{Event, Record, Status, replay};
 use callgate_restate::{Client, Deltas, FileBlobs, Phase, Serving, Submit, Worker};
 use callgate_wire::Delta;
 
 use crate::support::{
-    LONG,
     agent::{self, Tools},
-    loopback, restate, restate::Restate, until, within,
+    loopback, restate,
+    restate::Restate,
+    until, within,
 };
 
 /// A server, a worker in this process, and a client.
@@ -63,7 +65,8 @@ impl Stack {
         what: &str,
         is: impl Fn(&callgate_restate::RunStatus) -> bool,
     ) -> callgate_restate::RunStatus {
-        until(what, || async { self.client.status(run).await.ok().filter(|status| is(status)) }).await
+        until(what, || async { self.client.status(run).await.ok().filter(|status| is(status)) })
+            .await
     }
 
     /// The run's events, which have to follow from one another.
@@ -103,7 +106,10 @@ async fn a_run_from_its_goal_to_its_answer() {
     assert!(error.contains("there is no run"), "{error}");
     stack.submit(&run).await;
     let finish = within("the answer", stack.client.attach(&run)).await.unwrap();
-    assert_eq!((finish.status, finish.text.as_deref()), (Status::Answered, Some("Both came back.")));
+    assert_eq!(
+        (finish.status, finish.text.as_deref()),
+        (Status::Answered, Some("Both came back."))
+    );
     assert_eq!((finish.hops, finish.calls), (2, 2));
     // Digits as the model wrote them.
     let seen: BTreeSet<String> = tools.calls("echo").into_iter().collect();
@@ -114,8 +120,17 @@ async fn a_run_from_its_goal_to_its_answer() {
     assert_eq!(
         kinds(&records),
         [
-            "runStarted", "modelRequested", "modelReplied", "callGated", "callGated", "callStarted",
-            "callStarted", "callFinished", "callFinished", "modelRequested", "modelReplied",
+            "runStarted",
+            "modelRequested",
+            "modelReplied",
+            "callGated",
+            "callGated",
+            "callStarted",
+            "callStarted",
+            "callFinished",
+            "callFinished",
+            "modelRequested",
+            "modelReplied",
             "runFinished"
         ]
     );
@@ -129,7 +144,10 @@ async fn a_run_from_its_goal_to_its_answer() {
     assert_eq!(stack.client.attach(&run).await.unwrap(), finish);
     let listed = stack.client.list().await.unwrap();
     assert_eq!(listed.len(), 1);
-    assert_eq!((&*listed[0].run, listed[0].phase, listed[0].events), (run.as_str(), Phase::Over, 12));
+    assert_eq!(
+        (&*listed[0].run, listed[0].phase, listed[0].events),
+        (run.as_str(), Phase::Over, 12)
+    );
     assert_eq!(listed[0].ended.as_ref().unwrap().text.as_deref(), Some("Both came back."));
 
     // Another client watches a run go by.
@@ -138,9 +156,9 @@ async fn a_run_from_its_goal_to_its_answer() {
     let _serving = stack.serve(stack.worker(agent::engine(TWO_HOPS, &tools_of_next))).await;
     let run = Client::new_id();
     stack.submit(&run).await;
-    let mut seen = Vec::new();
-    let follow = stack.client.follow(&run, Duration::from_millis(50), |record| seen.push(record.clone()));
-    within("the run to be followed", follow).await.unwrap();
+    let (mut seen, never) = (Vec::new(), Default::default());
+    let watched = stack.client.attend(&run, &Elsewhere, &never, |record| seen.push(record));
+    within("the run to be watched", watched).await.unwrap();
     assert_eq!(seen, stack.client.events(&run, 0).await.unwrap());
 }
 
@@ -193,7 +211,8 @@ async fn what_the_model_says_is_heard_as_it_is_said() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_call_longer_than_the_servers_patience_is_made_once() {
     // The server takes a handler that says nothing for a minute for stuck.
-    let script = r#"{ "replies": [ { "calls": [ { "name": "wait_once" } ] }, { "text": "Waited." } ] }"#;
+    let script =
+        r#"{ "replies": [ { "calls": [ { "name": "wait_once" } ] }, { "text": "Waited." } ] }"#;
     let Some(stack) = Stack::start().await else { return };
     let tools = Tools::new();
     let _serving = stack.serve(stack.worker(agent::engine(script, &tools))).await;
@@ -205,7 +224,6 @@ async fn a_call_longer_than_the_servers_patience_is_made_once() {
     let finish = within("the answer", stack.client.attach(&run)).await.unwrap();
     assert_eq!(finish.text.as_deref(), Some("Waited."));
     assert_eq!(tools.calls("wait_once").len(), 1);
-    let _ = LONG;
 }
 
 #[tokio::test(flavor = "multi_thread")]

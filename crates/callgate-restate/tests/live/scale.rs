@@ -118,8 +118,7 @@ async fn person(client: Client, server: &Server) {
                 match &wait.on {
                     WaitsOn::Approval { tool, binding, .. } if &**tool == APPROVED => {
                         let yes = Decision::Approve;
-                        let said =
-                            client.decide(&status.run, &wait.call, Some(binding), yes, None);
+                        let said = client.decide(&status.run, &wait.call, Some(binding), yes, None);
                         let _ = said.await;
                     }
                     WaitsOn::Doubt { tool, .. } => {

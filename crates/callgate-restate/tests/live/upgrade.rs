@@ -48,7 +48,8 @@ async fn runs_end_where_they_began() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn another_build_at_the_same_address_waits_instead_of_replaying() {
-    let script = r#"{ "replies": [ { "calls": [ { "id": "c1", "name": "ask" } ] }, { "text": "Mine." } ] }"#;
+    let script =
+        r#"{ "replies": [ { "calls": [ { "id": "c1", "name": "ask" } ] }, { "text": "Mine." } ] }"#;
     let Some(stack) = Stack::start().await else { return };
     let (mine, other) = (Tools::new(), Tools::new());
     let serving = stack.serve(stack.worker(agent::engine(script, &mine)).build("mine")).await;
@@ -77,7 +78,8 @@ async fn another_build_at_the_same_address_waits_instead_of_replaying() {
 async fn a_model_hop_is_stopped_by_a_word_that_another_worker_took() {
     let script = r#"{ "replies": [ { "text": "too late", "delayMs": 600000 } ] }"#;
     let Some(stack) = Stack::start().await else { return };
-    let mut asks = stack.serve(stack.worker(agent::engine(script, &Tools::new())).build("one")).await;
+    let mut asks =
+        stack.serve(stack.worker(agent::engine(script, &Tools::new())).build("one")).await;
     asks.watch(Arc::new(Admin::new(&stack.restate.admin()).unwrap()));
     let run = Client::new_id();
     stack.submit(&run).await;
