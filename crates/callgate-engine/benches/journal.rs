@@ -225,7 +225,7 @@ fn long_run(folder: &Path) {
             fold(&mut run, record);
         }
         let all = cpu() - before;
-        assert_eq!((loaded.len(), run.messages().len()), (records.len(), hops));
+        assert_eq!((loaded.len(), run.messages().len()), (records.len(), hops + 1));
         drop(journal);
         let bytes = std::fs::metadata(path.join("journal.db")).expect("there").len();
         println!(

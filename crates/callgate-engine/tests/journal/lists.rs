@@ -130,6 +130,49 @@ fn an_import_is_whole_or_not_at_all() {
     }
 }
 
+#[test]
+fn a_lease_that_is_given_back_is_free_for_others() {
+    let folder = tempfile::tempdir().unwrap();
+    let (here, there) = (open(folder.path()), open(folder.path()));
+    let over = [started("g"), answered("a")];
+    let late = json!({"type": "callFinished", "call": "c", "attempt": 1});
+    // What is done under the lease: nothing, the end of the run, something after it.
+    let under: [&[serde_json::Value]; 3] = [&[], &over[1..], &[over[1].clone(), late]];
+    for (n, values) in under.into_iter().enumerate() {
+        for is_over in [false, true] {
+            let run = format!("r{n}{is_over}");
+            let begun = if is_over { &over[..] } else { &over[..1] };
+            block_on(here.append(&records(&run, begun))).unwrap();
+            block_on(here.claim(&run)).map(drop).unwrap();
+            let lease = block_on(here.claim(&run)).unwrap();
+            assert!(matches!(block_on(here.claim(&run)), Err(JournalError::Held { .. })));
+            for (seq, value) in (begun.len() as u64..).zip(values) {
+                block_on(here.append(&[record(&run, seq, value.clone())])).unwrap();
+            }
+            drop(lease);
+            // The lease is given back without anyone waiting for it; this comes after.
+            block_on(here.collect()).unwrap();
+            drop(block_on(there.claim(&run)).unwrap_or_else(|e| panic!("{run}: {e}")));
+            block_on(there.collect()).unwrap();
+        }
+    }
+}
+
+#[test]
+fn many_may_make_the_journal_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    std::thread::scope(|scope| {
+        for n in 0..8 {
+            let folder = folder.path();
+            scope.spawn(move || {
+                let journal = open(folder);
+                block_on(journal.append(&records(&format!("r{n}"), &[started("g")]))).unwrap();
+            });
+        }
+    });
+    assert_eq!(open(folder.path()).list(&Filter::default()).unwrap().len(), 8);
+}
+
 /// An event of a later version is no event here, but it is kept, exported and imported.
 #[test]
 fn events_of_later_versions_pass_through() {

@@ -249,7 +249,9 @@ impl<'c> Applier<'c> {
             if self.ended.len() >= REMEMBERED {
                 self.ended.clear();
             }
-            self.ended.insert(run);
+            if kept.owner.is_none() {
+                self.ended.insert(run);
+            }
             return;
         }
         self.ended.remove(&run);
@@ -291,11 +293,11 @@ impl<'c> Applier<'c> {
 
     pub(super) fn claim(&mut self, run: &Arc<str>) -> Result<(), Failed> {
         // None yet: the first append says whose it is.
-        let Some(mut kept) = self.read(run)? else { return Ok(()) };
+        let Some(kept) = self.read(run)? else { return Ok(()) };
         self.free_or_mine(&kept)?;
         self.run_sql("UPDATE run SET owner = ? WHERE key = ?", params![self.owner, kept.key])?;
-        kept.owner = Some(self.owner.clone());
-        self.remember(kept);
+        self.known.remove(run);
+        self.ended.remove(run);
         Ok(())
     }
 

@@ -23,10 +23,11 @@ use std::{
     path::{Path, PathBuf},
     sync::{Arc, OnceLock, atomic::Ordering},
     thread::JoinHandle,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use callgate_machine::Record;
+use rusqlite::Connection;
 use tokio::sync::oneshot;
 
 pub use salvage::{Examination, Finding, Salvage, Salvaged};
@@ -138,19 +139,18 @@ impl SqliteJournal {
             watchers,
             counts: Counts::default(),
         });
-        let Options { synchronous, checkpoint_pages, max_bytes, group, poll, .. } = options;
-        let connection = shared.place().writer(synchronous, checkpoint_pages, max_bytes)?;
+        let connection = open_writer(&shared, &options)?;
         let owner = Owner::new(&shared.owners)?;
         let (of_thread, token) = (shared.clone(), owner.token().clone());
         let thread = std::thread::Builder::new()
             .name("callgate-journal".to_owned())
-            .spawn(move || writer::run(of_thread, &connection, token, group.max(1)))
+            .spawn(move || writer::run(of_thread, &connection, token, options.group.max(1)))
             .map_err(JournalError::io("starting the writer of", &shared.path))?;
         Ok(Self {
             reader: Reader::new(shared.clone()),
             shared,
             claims: Arc::default(),
-            poll,
+            poll: options.poll,
             poller: OnceLock::new(),
             writer: Some(thread),
             _owner: owner,
@@ -197,12 +197,11 @@ impl SqliteJournal {
     }
 
     fn put<'a>(&'a self, records: &[Record], messages: &[u64]) -> AppendFuture<'a> {
-        let (body, run) = match (Body::of(records, &self.shared.blobs), records.first()) {
-            (Ok(Some(body)), Some(first)) => (body, first.run.clone()),
-            (Err(error), _) => return Box::pin(std::future::ready(Err(error))),
-            _ => return Box::pin(std::future::ready(Ok(()))),
+        let body = match Body::of(records, &self.shared.blobs) {
+            Ok(Some(body)) => body,
+            Ok(None) => return Box::pin(std::future::ready(Ok(()))),
+            Err(error) => return Box::pin(std::future::ready(Err(error))),
         };
-        debug_assert_eq!(run, body.run);
         // Outside of the transaction, which others wait for.
         for cut in body.cut.iter().flat_map(|(_, cuts)| cuts) {
             if let Err(error) = self.shared.blobs.write(cut) {
@@ -364,6 +363,21 @@ impl Drop for SqliteJournal {
 /// The file in a journal's folder.
 fn file_of(folder: &Path) -> PathBuf {
     folder.join("journal.db")
+}
+
+/// Opens the file to write. While another process makes it, SQLite refuses at once instead of
+/// waiting: then it is tried again for as long as any lock is waited for.
+fn open_writer(shared: &Shared, options: &Options) -> Result<Connection, JournalError> {
+    let since = Instant::now();
+    loop {
+        let (synchronous, pages) = (options.synchronous, options.checkpoint_pages);
+        match shared.place().writer(synchronous, pages, options.max_bytes) {
+            Err(JournalError::Busy { .. }) if since.elapsed() < options.busy => {
+                std::thread::sleep(Duration::from_millis(10));
+            }
+            other => return other,
+        }
+    }
 }
 
 /// What runs did is for their owner's eyes.

@@ -3,6 +3,7 @@
 use std::{
     collections::VecDeque,
     sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
+    time::{Duration, Instant},
 };
 
 use tokio::sync::{Semaphore, oneshot};
@@ -15,6 +16,12 @@ const APPENDS: usize = 1024;
 
 /// Commands that go into one transaction at most.
 const GROUP: usize = 512;
+
+/// How long nothing may come before a group is closed that could be larger.
+const PAUSE: Duration = Duration::from_micros(100);
+
+/// How long a group may be waited for in all: less than a disk takes to sync.
+const PATIENCE: Duration = Duration::from_millis(1);
 
 /// Tells who waits what came of it.
 pub(super) type Answer<T> = oneshot::Sender<Result<T, JournalError>>;
@@ -63,8 +70,8 @@ pub(super) struct Queue {
 struct Waiting {
     commands: VecDeque<Command>,
     is_closed: bool,
-    /// Whether the writer sleeps.
-    is_idle: bool,
+    /// How many commands the writer sleeps for; it is awake where 0.
+    wanted: usize,
 }
 
 impl Queue {
@@ -83,25 +90,44 @@ impl Queue {
             return false;
         }
         waiting.commands.push_back(command);
-        let wake = std::mem::take(&mut waiting.is_idle);
+        let wakes = waiting.wanted > 0 && waiting.commands.len() >= waiting.wanted;
+        if wakes {
+            waiting.wanted = 0;
+        }
         drop(waiting);
-        if wake {
+        if wakes {
             self.came.notify_one();
         }
         true
     }
 
     /// Waits for commands and moves a group of them out. `false` once the queue is closed and empty.
-    pub(super) fn next_group(&self, into: &mut Vec<Command>, most: usize) -> bool {
+    ///
+    /// Those that were answered last are likely to come back at once, one after the other: it
+    /// waits for `expected` of them while they keep coming, so that they share a commit instead
+    /// of the first one having its own.
+    pub(super) fn next_group(&self, into: &mut Vec<Command>, most: usize, expected: usize) -> bool {
         let mut waiting = self.lock();
         while waiting.commands.is_empty() {
             if waiting.is_closed {
                 return false;
             }
-            waiting.is_idle = true;
+            waiting.wanted = 1;
             waiting = self.came.wait(waiting).unwrap_or_else(PoisonError::into_inner);
         }
-        waiting.is_idle = false;
+        let expected = expected.min(most);
+        let since = Instant::now();
+        while waiting.commands.len() < expected && !waiting.is_closed && since.elapsed() < PATIENCE
+        {
+            let before = waiting.commands.len();
+            waiting.wanted = expected;
+            let waited = self.came.wait_timeout(waiting, PAUSE);
+            waiting = waited.unwrap_or_else(PoisonError::into_inner).0;
+            if waiting.commands.len() == before {
+                break;
+            }
+        }
+        waiting.wanted = 0;
         let count = waiting.commands.len().min(most.min(GROUP));
         into.extend(waiting.commands.drain(..count));
         true

@@ -80,7 +80,8 @@ pub(super) fn run(shared: Arc<Shared>, connection: &Connection, owner: Arc<str>,
         }
     };
     let mut commands = Vec::new();
-    while shared.queue.next_group(&mut commands, group) {
+    let mut expected = 0;
+    while shared.queue.next_group(&mut commands, group, expected) {
         let mut outcomes = Vec::with_capacity(commands.len());
         match commit(&mut applier, &commands, &mut outcomes) {
             Ok(()) => shared.counts.note(&commands),
@@ -104,6 +105,7 @@ pub(super) fn run(shared: Arc<Shared>, connection: &Connection, owner: Arc<str>,
             answer(shared, command, outcome);
         }
         shared.queue.room.add_permits(appends);
+        expected = appends;
         applier.after_commit();
     }
 }
