@@ -102,6 +102,16 @@ impl McpError {
         }
     }
 
+    /// The same for a call of which some request did leave, be it not the last.
+    pub(super) fn after_all(self) -> Self {
+        match self {
+            Self::Lost { why, .. } | Self::NotReached(why) => Self::Lost { why, sent: true },
+            Self::Timeout { after, note, .. } => Self::Timeout { after, sent: true, note },
+            Self::Cancelled { .. } => Self::Cancelled { sent: true },
+            other => other,
+        }
+    }
+
     /// The same for a request that never left.
     pub(super) fn unsent(self) -> Self {
         match self {

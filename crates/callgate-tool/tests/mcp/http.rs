@@ -361,6 +361,34 @@ async fn who_leaves_says_so() {
 }
 
 #[tokio::test]
+async fn a_closed_client_ends_its_calls() {
+    let server = Server::start(|request, _| modern(request, || Reply::Silence)).await;
+    let client = client(&server.url);
+    let closing = async {
+        server.until_received("tools/call", 1).await;
+        client.close().await;
+    };
+    let (invoked, ()) = tokio::join!(client.call(call("ok")), closing);
+    assert_eq!(
+        outcome(&invoked),
+        "cancelled \"unknown\": the client was closed while the call was under way"
+    );
+    server.until_hung_up("tools/call").await;
+}
+
+#[tokio::test]
+async fn a_tool_without_a_list_can_be_called() {
+    let server = Server::start(|request, _| match request.what() {
+        "tools/list" => error(200, request, -32603, &json!(null)),
+        _ => modern(request, || result(request, text("hi"))),
+    })
+    .await;
+    let client = client(&server.url);
+    assert_eq!(outcome(&client.call(call("ok")).await), "hi | -");
+    assert!(client.health().list_error.is_some());
+}
+
+#[tokio::test]
 async fn responses_that_are_none() {
     type Answer = fn(&Received) -> Reply;
     // what a call is answered, its outcome's beginning

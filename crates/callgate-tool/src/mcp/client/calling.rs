@@ -90,7 +90,13 @@ impl Core {
         if check.is_none() && !takes_headers {
             return Ok((connection, Vec::new()));
         }
-        let cached = before(limits, self.list_for_call(&connection)).await?;
+        let cached = match before(limits, self.list_for_call(&connection)).await {
+            // Nothing is compared, and a call without its headers is the server's to judge.
+            Err(Unprepared::Mcp(McpError::Stale(_))) if check.is_none() => {
+                return Ok((connection, Vec::new()));
+            }
+            cached => cached?,
+        };
         if let Some(check) = check {
             let Some(tool) = cached.listing.get(&call.tool) else {
                 return Err(Unprepared::Check(vanished(&call.tool, &cached.listing)));
@@ -111,6 +117,11 @@ impl Core {
                 }
                 complete.result
             }
+            Err(McpError::Closed) if round.sent => {
+                let message = "the client was closed while the call was under way";
+                Err(Failure::new(ErrorKind::Cancelled, message))
+            }
+            Err(error) if round.sent => Err(failure(&error.after_all(), call.repeatable)),
             Err(error) => Err(failure(&error, call.repeatable)),
         };
         let result: Result<Output, Failure> = result.map_err(|mut failure| {

@@ -176,7 +176,8 @@ impl Core {
     }
 
     pub(super) fn health(&self) -> Health {
-        let listed_at = self.last_list().map(|list| SystemTime::now() - list.read.elapsed());
+        let ago = |list: Arc<Listing>| SystemTime::now().checked_sub(list.read.elapsed());
+        let listed_at = self.last_list().and_then(ago);
         // Notices an end that nobody has met yet.
         let _ = self.alive();
         let is_connecting = self.connecting.is_under_way();

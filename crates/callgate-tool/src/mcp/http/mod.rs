@@ -28,6 +28,8 @@ use reqwest::{
     header::{HeaderMap, HeaderName, HeaderValue},
 };
 
+use tokio_util::sync::CancellationToken;
+
 use super::{
     ask::{Ask, Told},
     challenge::Authorizer,
@@ -71,6 +73,7 @@ pub(super) struct Http {
     /// Requests that wait for their answers, whatever stream brings a sign of life.
     waiting: Mutex<BTreeMap<u64, Arc<Signs>>>,
     ended: Mutex<Option<McpError>>,
+    closing: CancellationToken,
 }
 
 impl Http {
@@ -119,6 +122,7 @@ impl Http {
             waiting: Mutex::default(),
             next: AtomicU64::new(1),
             ended: Mutex::default(),
+            closing: CancellationToken::new(),
         }))
     }
 
@@ -155,8 +159,14 @@ impl Http {
         self.waiting().insert(id, signs.clone());
         let mut leaving = Leaving { http: self, id, ask, sent: &sent, armed: true };
         let work = async {
-            let response = self.send(&post, &sent).await?;
-            self.answer(response, ask.speech, ask.method, id).await
+            let answered = async {
+                let response = self.send(&post, &sent).await?;
+                self.answer(response, ask.speech, ask.method, id).await
+            };
+            tokio::select! {
+                answer = answered => answer,
+                () = self.closing.cancelled() => Err(McpError::Closed),
+            }
         };
         let waited = within(ask.limits, &signs, work).await;
         leaving.armed = waited.is_err();
@@ -247,6 +257,7 @@ impl Http {
     /// Ends the session, where there is one.
     pub(super) async fn close(&self, speech: &Speech) {
         self.end(McpError::Closed);
+        self.closing.cancel();
         if self.session().is_none() {
             return;
         }
