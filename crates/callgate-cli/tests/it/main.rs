@@ -8,6 +8,7 @@ mod chat;
 mod codes;
 mod compatible;
 mod login;
+mod mcp;
 mod newcomer;
 mod papers;
 mod project;

@@ -35,11 +35,8 @@ pub(super) fn report(report: &LockReport, accepted: bool) -> String {
 fn one(server: &ServerReport, accepted: bool, out: &mut String) {
     let name = words::shown(&server.server);
     if let Some(error) = &server.error {
-        let _ = writeln!(
-            out,
-            "{name}: could not be asked, its pins stay: {}",
-            words::short(error, 400)
-        );
+        let pins = if server.pinned { "its pins stay" } else { "it is not pinned" };
+        let _ = writeln!(out, "{name}: could not be asked, {pins}: {}", words::short(error, 400));
         return;
     }
     let how = match (server.drifted, accepted) {

@@ -46,7 +46,11 @@ impl Row<'_> {
     fn told(&self, width: usize) -> String {
         let name = words::clean(self.server.name());
         let transport = transport(self.server);
-        let state = state(self.server, &self.server.client().health());
+        // What the listing came to says more than where the connection stands just now.
+        let state = match self.report.and_then(|report| report.error.as_ref()) {
+            Some(error) => format!("failed: {}", words::short(error, 200)),
+            None => state(self.server, &self.server.client().health()),
+        };
         let mut text = format!("{name:width$}  {transport:5}  {state}");
         if let Some(report) = self.report.filter(|report| report.error.is_none()) {
             text.push_str(&format!(
