@@ -156,7 +156,6 @@ fn median(values: impl Iterator<Item = f64>) -> f64 {
 
 fn throughput(folder: &Path) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("one");
-    let shared = std::cell::Cell::new((0, 0));
     let sqlite = |name: &str, synchronous, group| -> Arc<dyn Journal> {
         let mut options = Options::default();
         options.synchronous = synchronous;

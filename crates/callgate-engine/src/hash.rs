@@ -2,9 +2,11 @@
 
 use std::fmt::Write as _;
 
+#[cfg(feature = "sqlite")]
 use sha2::{Digest, Sha256};
 
 /// SHA-256 in hex.
+#[cfg(feature = "sqlite")]
 pub(crate) fn sha256(bytes: &[u8]) -> String {
     hex(&Sha256::digest(bytes))
 }

@@ -198,6 +198,7 @@ pub enum JournalError {
     },
 }
 
+#[cfg(feature = "sqlite")]
 impl JournalError {
     /// The mapping for `map_err` of what is done to a file.
     pub(crate) fn io(

@@ -171,6 +171,7 @@ pub(crate) fn kind_of(element: &str) -> &str {
 }
 
 /// The record of an element of a journal's row.
+#[cfg(feature = "sqlite")]
 pub(crate) fn record_of(run: &Arc<str>, seq: u64, element: &str) -> Result<Record, JournalError> {
     let Some(at) = at_of(element) else {
         return Err(JournalError::Damaged {

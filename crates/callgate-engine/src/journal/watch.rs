@@ -59,6 +59,7 @@ impl Watchers {
         }
     }
 
+    #[cfg(feature = "sqlite")]
     pub(crate) fn is_empty(&self) -> bool {
         self.lock().is_empty()
     }
