@@ -45,13 +45,13 @@ const KNOWN: [&str; 5] =
     ["callbackPort", "clientId", "clientMetadataUrl", "clientSecret", "scopes"];
 
 impl OAuthSettings {
-    pub(super) fn read(value: Value) -> Result<Self, Fault> {
+    pub(super) fn read(value: &Value) -> Result<Self, Fault> {
         let fault = |pointer: String, message: String, hint: Option<String>| Fault {
             pointer,
             message,
             hint,
         };
-        let Value::Object(members) = &value else {
+        let Value::Object(members) = value else {
             return Err(fault(String::new(), format!("expected an object, not {value}"), None));
         };
         if let Some(unknown) = members.keys().find(|name| !KNOWN.contains(&name.as_str())) {
@@ -62,7 +62,7 @@ impl OAuthSettings {
             let message = format!("unknown field \"{unknown}\"");
             return Err(fault(pointer_to(unknown), message, Some(hint)));
         }
-        let settings: Self = serde_path_to_error::deserialize(&value).map_err(|error| {
+        let settings: Self = serde_path_to_error::deserialize(value).map_err(|error| {
             let pointer = error.path().iter().map(|segment| match segment {
                 serde_path_to_error::Segment::Map { key } => pointer_to(key),
                 serde_path_to_error::Segment::Seq { index } => format!("/{index}"),
@@ -113,10 +113,10 @@ mod tests {
             "clientId": "c", "clientSecret": "${SECRET}", "scopes": ["a", "b:c"],
             "clientMetadataUrl": "https://h.example/client.json", "callbackPort": 8765,
         });
-        let settings = OAuthSettings::read(all).unwrap();
+        let settings = OAuthSettings::read(&all).unwrap();
         assert_eq!(settings.client_secret.as_deref(), Some("${SECRET}"));
         assert_eq!((settings.scopes.len(), settings.callback_port), (2, Some(8765)));
-        assert_eq!(OAuthSettings::read(json!({})).unwrap(), OAuthSettings::default());
+        assert_eq!(OAuthSettings::read(&json!({})).unwrap(), OAuthSettings::default());
     }
 
     #[test]
@@ -133,7 +133,7 @@ mod tests {
             (json!({ "callbackPort": 70000 }), "/callbackPort", "u16"),
         ];
         for (value, pointer, words) in table {
-            let fault = OAuthSettings::read(value.clone()).unwrap_err();
+            let fault = OAuthSettings::read(&value).unwrap_err();
             assert_eq!(fault.pointer, pointer, "{value}");
             assert!(fault.message.contains(words), "{value}: {}", fault.message);
         }

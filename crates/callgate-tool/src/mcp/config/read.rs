@@ -193,7 +193,7 @@ impl<'s, 't> Reader<'s, 't> {
             max: usual.max.max(timeout.unwrap_or_default()),
         };
         let oauth = server.get("oauth").and_then(|node| {
-            let read = OAuthSettings::read(node.to_value());
+            let read = OAuthSettings::read(&node.to_value());
             let wrong = |fault: oauth::Fault| {
                 self.wrong(&format!("{at}/oauth{}", fault.pointer), fault.message, fault.hint);
             };
