@@ -73,12 +73,12 @@ async fn served(
         private_lists: door.token.is_some(),
         ..McpOptions::default()
     };
-    let mcp = McpServer::new(gates, options).map_err(failure)?;
+    let mcp = McpServer::new(gates, options).map_err(|error| failure(&error))?;
     if serve.mcp_stdio {
         let (input, output) = (tokio::io::stdin(), tokio::io::stdout());
-        return mcp.serve_stdio(input, output, stop.token()).await.map_err(failure);
+        return mcp.serve_stdio(input, output, stop.token()).await.map_err(|error| failure(&error));
     }
-    let http = HttpServer::bind(door).await.map_err(failure)?;
+    let http = HttpServer::bind(door).await.map_err(|error| failure(&error))?;
     let url = format!("http://{}/mcp", http.address());
     if serve.json {
         let started =
@@ -89,7 +89,9 @@ async fn served(
         screen.line(format!("{tools} of {:?} at {url}", project.spec().name));
     }
     let router = mcp.router(http.options());
-    http.run(router, stop.token().cancelled_owned(), mcp.drain()).await.map_err(failure)
+    http.run(router, stop.token().cancelled_owned(), mcp.drain())
+        .await
+        .map_err(|error| failure(&error))
 }
 
 fn stopping(screen: &Screen) {
@@ -117,7 +119,7 @@ fn door(serve: &Serve) -> Result<HttpOptions, Failure> {
         allowed_origins: serve.allow_origin.clone(),
         ..HttpOptions::default()
     };
-    options.check().map_err(failure)?;
+    options.check().map_err(|error| failure(&error))?;
     Ok(options)
 }
 
@@ -126,10 +128,10 @@ fn token(variable: &str) -> Result<Token, Failure> {
         let message = format!("the variable {variable} that --token-env names is not set");
         Failure::configuration("missing_token", message)
     })?;
-    Token::new(&text).map_err(failure)
+    Token::new(&text).map_err(|error| failure(&error))
 }
 
-fn failure(error: ServeError) -> Failure {
+fn failure(error: &ServeError) -> Failure {
     let message = error.to_string();
     match error {
         ServeError::Listen { .. } => Failure::configuration("cannot_listen", message)
