@@ -219,14 +219,14 @@ mod tests {
         }
     }
 
-    fn accept(content: Value) -> Answered {
+    fn accept(content: &Value) -> Answered {
         Answered::Accept(content.as_object().unwrap().clone())
     }
 
     #[tokio::test]
     async fn what_people_type() {
-        let whole = accept(json!({"name": "Ann", "age": 40, "mail": "c@d.example"}));
-        let least = accept(json!({"name": "Ann", "mail": "a@b.example"}));
+        let whole = accept(&json!({"name": "Ann", "age": 40, "mail": "c@d.example"}));
+        let least = accept(&json!({"name": "Ann", "mail": "a@b.example"}));
         for (text, expected) in [
             ("d\n", Answered::Decline),
             ("no\n", Answered::Decline),
@@ -251,7 +251,7 @@ mod tests {
     async fn a_page_is_shown_whole_and_never_opened() {
         let url = || Wants::Url { url: "https://shop.example/pay?id=1".to_owned() };
         for (text, expected) in [
-            ("y\n", accept(json!({}))),
+            ("y\n", accept(&json!({}))),
             ("?\nn\n", Answered::Decline),
             ("c\n", Answered::Cancel),
             ("", Answered::Cancel),

@@ -106,9 +106,8 @@ fn dialect(schema: &Value) -> Option<Draft> {
 /// A schema of draft-07 or 2019-09 as one of 2020-12, where every keyword in it means the same in
 /// both; as it is otherwise.
 fn modern(schema: &Value) -> Cow<'_, Value> {
-    let draft = match dialect(schema) {
-        Some(draft @ (Draft::Draft7 | Draft::Draft201909)) => draft,
-        _ => return Cow::Borrowed(schema),
+    let Some(draft @ (Draft::Draft7 | Draft::Draft201909)) = dialect(schema) else {
+        return Cow::Borrowed(schema);
     };
     let mut is_same = true;
     walk(schema, &mut |pointer, sub| {

@@ -30,7 +30,9 @@ fn names(pairs: &[(&str, &str)], taken: &[&str]) -> Vec<String> {
 #[test]
 fn the_server_is_the_namespace() {
     let long = "export_quarterly_revenue_report_of_all_regions_and_customers_v1";
-    let rows: &[(&[(&str, &str)], &[&str], &[&str])] = &[
+    // Tools, names that are taken, names that come of it.
+    type Row<'a> = (&'a [(&'a str, &'a str)], &'a [&'a str], &'a [&'a str]);
+    let rows: &[Row<'_>] = &[
         (&[("time", "get_current_time")], &[], &["time__get_current_time"]),
         (&[("a", "deploy"), ("b", "deploy")], &[], &["a__deploy", "b__deploy"]),
         (&[("my-server", "x-y")], &[], &["my-server__x-y"]),

@@ -70,10 +70,7 @@ fn what_cannot_be_a_contract_says_where_and_why() {
     ];
     for (text, pointer, words) in rows {
         let short: String = text.chars().take(120).collect();
-        let unusable = match Definition::read(text) {
-            Err(unusable) => unusable,
-            Ok(_) => panic!("{short} was taken"),
-        };
+        let Err(unusable) = Definition::read(text) else { panic!("{short} was taken") };
         assert!(*pointer == "*" || unusable.pointer == *pointer, "{short}: {unusable:?}");
         assert!(unusable.reason.contains(words), "{short}: {unusable}");
     }
@@ -90,7 +87,7 @@ fn what_is_odd_but_usable_is_taken() {
         (json!({}), 0),
         (json!({"inputSchema": {}}), 0),
         (json!({"inputSchema": {"type": ["object", "null"]}}), 0),
-        (json!({"inputSchema": recursive.clone(), "outputSchema": recursive}), 0),
+        (json!({"inputSchema": recursive, "outputSchema": recursive}), 0),
         (json!({"inputSchema": draft_7}), 0),
         (json!({"inputSchema": draft_4}), 0),
         // Somebody else's keyword, however like a slip of ours.

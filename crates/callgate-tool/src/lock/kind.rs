@@ -41,12 +41,19 @@ impl McpSpec {
 
 /// The servers that contracts may name, with what is pinned of them. Cheap to clone.
 #[derive(Clone, Default)]
-pub struct Servers(Arc<BTreeMap<Arc<str>, (Arc<Client>, Pins)>>);
+pub struct Servers(Arc<BTreeMap<Arc<str>, Pinned>>);
+
+/// A server with what is pinned of it.
+struct Pinned {
+    client: Arc<Client>,
+    pins: Pins,
+}
 
 impl Servers {
     /// Servers by name.
     pub fn new(servers: impl IntoIterator<Item = (Arc<str>, Arc<Client>, Pins)>) -> Self {
-        let servers = servers.into_iter().map(|(name, client, pins)| (name, (client, pins)));
+        let servers =
+            servers.into_iter().map(|(name, client, pins)| (name, Pinned { client, pins }));
         Self(Arc::new(servers.collect()))
     }
 
@@ -61,7 +68,7 @@ impl Servers {
         tool: &str,
         repeatable: bool,
     ) -> Result<Arc<dyn Backend>, BackendError> {
-        let Some((client, pins)) = self.0.get(server) else {
+        let Some(Pinned { client, pins }) = self.0.get(server) else {
             return Err(BackendError::NoServer {
                 server: server.to_owned(),
                 suggestion: nearest(server, self.0.keys()),
