@@ -129,7 +129,16 @@ impl Plan {
         let speech = Speech::legacy(version);
         let params = speech::initialize(version, self.hub.elicitor());
         let told = self.first(&opened.link, "initialize", &params, &speech).await;
-        let known = told.reply.and_then(|result| era::initialized(&result));
+        let known = match told.reply {
+            Ok(result) => era::initialized(&result),
+            // Neither protocol: what 2024-11-05 had over HTTP began with a GET.
+            Err(McpError::Status { status: status @ (400 | 404 | 405), .. }) => {
+                Err(McpError::Misconfigured(format!(
+                    "the server answers {status} to `initialize`: its url is not that of the MCP endpoint, or it has only the withdrawn HTTP+SSE transport (2024-11-05), which is not supported"
+                )))
+            }
+            Err(error) => Err(error),
+        };
         let known = match known {
             Ok(known) => known,
             Err(why) => return Err(unconnected(&opened.link, why)),

@@ -20,6 +20,13 @@ struct Current<T> {
     task: AbortHandle,
 }
 
+impl<T> Current<T> {
+    /// The outcome is there a moment before the task is at its end.
+    fn is_under_way(&self) -> bool {
+        !self.task.is_finished() && self.outcome.borrow().is_none()
+    }
+}
+
 impl<T: Clone + Send + Sync + 'static> Flight<T> {
     pub(super) fn new() -> Self {
         Self { current: Mutex::new(None) }
@@ -33,9 +40,7 @@ impl<T: Clone + Send + Sync + 'static> Flight<T> {
         let mut outcome = {
             let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
             match &*current {
-                Some(flight) if !flight.task.is_finished() && flight.outcome.borrow().is_none() => {
-                    flight.outcome.clone()
-                }
+                Some(flight) if flight.is_under_way() => flight.outcome.clone(),
                 _ => {
                     let (done, outcome) = watch::channel(None);
                     let work = begin();
@@ -54,7 +59,7 @@ impl<T: Clone + Send + Sync + 'static> Flight<T> {
 
     pub(super) fn is_under_way(&self) -> bool {
         let current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
-        current.as_ref().is_some_and(|flight| !flight.task.is_finished())
+        current.as_ref().is_some_and(Current::is_under_way)
     }
 
     pub(super) fn stop(&self) {

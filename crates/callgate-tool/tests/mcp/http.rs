@@ -461,6 +461,10 @@ async fn a_server_that_is_not_there() {
     let failure = client(&url).call(call("ok")).await.result.unwrap_err();
     assert_eq!((failure.kind.as_str(), failure.executed), ("transport_lost", Executed::No));
     assert!(failure.retryable && failure.message.contains("cannot be reached"), "{failure:?}");
+    let server = Server::start(|_, _| Reply::Whole(404, "", "<html>".into())).await;
+    let failure = client(&server.url).call(call("ok")).await.result.unwrap_err();
+    assert!(failure.message.contains("not that of the MCP endpoint"), "{}", failure.message);
+    assert_eq!((failure.kind.as_str(), failure.executed), ("tool_error", Executed::No));
     let failure = client("ftp://h/").call(call("ok")).await.result.unwrap_err();
     assert!(failure.message.contains("no http or https URL"), "{}", failure.message);
 }

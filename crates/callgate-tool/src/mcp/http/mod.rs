@@ -12,6 +12,7 @@
 mod answer;
 mod post;
 mod standing;
+mod stream;
 
 use std::{
     borrow::Cow,

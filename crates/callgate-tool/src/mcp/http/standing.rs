@@ -11,12 +11,7 @@ use reqwest::{
     header::{CONTENT_TYPE, HeaderMap, HeaderValue},
 };
 
-use super::{
-    Http,
-    answer::{Stream, is_stream},
-    post::Post,
-    put,
-};
+use super::{Http, answer::is_stream, post::Post, put, stream::Stream};
 use crate::mcp::{error::McpError, speech::Speech};
 
 const FIRST_WAIT: Duration = Duration::from_secs(1);
