@@ -12,6 +12,7 @@ mod failure;
 mod http;
 mod peers;
 mod process;
+mod real;
 mod restate;
 mod service;
 mod steps;

@@ -11,7 +11,7 @@ use crate::{
     conformance,
     failure::Failure,
     process::Show,
-    restate,
+    real, restate,
     steps::{Steps, cargo},
     tally::Tally,
     witness,
@@ -56,6 +56,7 @@ fn all(steps: &mut Steps, tally: &mut Tally) -> Result<(), Failure> {
     if let Some(python) = witness {
         tests.env("CALLGATE_WITNESS_PYTHON", python);
     }
+    real::provide(steps, &mut tests)?;
     if let Some((variable, program)) = restate {
         tests.env(variable, program);
     }
