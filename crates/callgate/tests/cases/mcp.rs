@@ -291,6 +291,8 @@ async fn bytes(case: &Case, mode: Mode) -> Verdict {
     check::known(&case.input, &["stdout_b64", "pending_ids"], "input")?;
     let ids = case.input["pending_ids"].as_array().ok_or("no pending_ids")?;
     let server = Server::play(&case.input);
+    // On a connection that is there, calls are sent in the order in which they are made.
+    server.client.ping().await.map_err(|error| error.to_string())?;
     let calls = ids.iter().map(|_| server.empty_call(LONG));
     let outcomes = futures_util::future::join_all(calls).await;
     for stated in stated(&case.expected, mode) {
