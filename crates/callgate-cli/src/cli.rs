@@ -51,6 +51,10 @@ pub(crate) enum Verb {
     /// Serve the project's tools to MCP clients, each call through every gate
     #[command(after_long_help = SERVE_EXAMPLES)]
     Serve(Serve),
+    /// Drive runs of the project's agent for Restate
+    #[cfg(feature = "restate")]
+    #[command(after_long_help = crate::verbs::restate::cli::WORKER_EXAMPLES)]
+    Worker(crate::verbs::restate::cli::Worker),
     /// Find every mistake in a project or in contract files
     Check(Check),
     /// Print the JSON Schema of a file or of what is written to the journal
@@ -83,6 +87,8 @@ impl Verb {
             },
             Self::Lock(lock) => lock.json,
             Self::Serve(serve) => serve.json,
+            #[cfg(feature = "restate")]
+            Self::Worker(worker) => worker.json,
             Self::Check(check) => check.json,
             Self::Model(models) => matches!(models.what, ModelVerb::List { json: true }),
             Self::Init(_) | Self::Schema(_) | Self::Export(_) | Self::Completion(_) => false,
@@ -190,6 +196,9 @@ pub(crate) struct Run {
     pub(crate) goal: String,
     #[command(flatten)]
     pub(crate) options: RunOptions,
+    #[cfg(feature = "restate")]
+    #[command(flatten)]
+    pub(crate) engine: crate::verbs::restate::cli::EngineOptions,
 }
 
 /// `callgate chat`.
@@ -528,9 +537,13 @@ pub(crate) struct Completion {
     pub(crate) shell: Shell,
 }
 
-#[cfg(feature = "local")]
+#[cfg(all(feature = "local", not(feature = "restate")))]
 const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (features: local)");
-#[cfg(not(feature = "local"))]
+#[cfg(all(feature = "restate", not(feature = "local")))]
+const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (features: restate)");
+#[cfg(all(feature = "local", feature = "restate"))]
+const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (features: local, restate)");
+#[cfg(not(any(feature = "local", feature = "restate")))]
 const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (features: none)");
 
 fn overview() -> String {

@@ -22,8 +22,21 @@ pub struct Verdict {
     pub refunded: bool,
 }
 
-/// The effects whose outcome stands in these events.
-pub fn recorded(run: &str, events: &[Record]) -> BTreeSet<Effect> {
+/// The effects whose outcome stands in these events, each with how often it had been asked for
+/// by the books of now.
+pub fn recorded(
+    run: &str,
+    events: &[Record],
+    books: &BTreeMap<Effect, Count>,
+) -> BTreeMap<Effect, u32> {
+    let asked = |effect: Effect| {
+        let asked = books.get(&effect).map_or(0, |count| count.asked);
+        (effect, asked)
+    };
+    outcomes(run, events).into_iter().map(asked).collect()
+}
+
+fn outcomes(run: &str, events: &[Record]) -> BTreeSet<Effect> {
     let mut tools = BTreeMap::new();
     let mut found = BTreeSet::new();
     for record in events {
@@ -46,12 +59,12 @@ pub fn recorded(run: &str, events: &[Record]) -> BTreeSet<Effect> {
     found
 }
 
-/// Judges a run by the events at its end, by what was recorded before the last kill, by the
-/// server's books, and by how often it was killed.
+/// Judges a run by the events at its end, by what was [`recorded`] before the kill, by the
+/// server's books, and by how many processes were killed.
 pub fn judge(
     run: &str,
     events: &[Record],
-    before: &BTreeSet<Effect>,
+    before: &BTreeMap<Effect, u32>,
     books: &BTreeMap<Effect, Count>,
     kills: u32,
 ) -> Verdict {
@@ -69,11 +82,15 @@ pub fn judge(
         }
     }
     for (effect, count) in books {
-        let once = before.contains(effect);
-        let most = if once { 1 } else { 1 + kills };
+        let (most, when) = match before.get(effect) {
+            Some(asked) => (*asked, "recorded before the kill"),
+            None => (1 + kills, "under way"),
+        };
         if count.asked > most {
-            let when = if once { "recorded before the kill" } else { "under way" };
-            fault(format!("{effect:?}, {when}, was asked for {} times", count.asked));
+            fault(format!(
+                "{effect:?}, {when}, was asked for {} times instead of {most} at most",
+                count.asked
+            ));
         }
     }
     let done = |name: &str| -> u32 {
@@ -130,7 +147,7 @@ mod tests {
         .into()
     }
 
-    fn faults(books: &BTreeMap<Effect, Count>, before: &BTreeSet<Effect>) -> Vec<String> {
+    fn faults(books: &BTreeMap<Effect, Count>, before: &BTreeMap<Effect, u32>) -> Vec<String> {
         let faults = judge("r", &[], before, books, 1).faults;
         // There are no events here, and it says so.
         faults.into_iter().filter(|words| !words.contains("the run ended with")).collect()
@@ -138,15 +155,15 @@ mod tests {
 
     #[test]
     fn what_is_done_again_is_seen() {
-        assert_eq!(faults(&once(), &BTreeSet::new()), [""; 0]);
+        assert_eq!(faults(&once(), &BTreeMap::new()), [""; 0]);
         let model = Effect::Model { run: "r".into(), hop: 2 };
         let mut twice = once();
         twice.insert(model.clone(), Count { asked: 2, done: 2 });
-        assert_eq!(faults(&twice, &BTreeSet::new()), [""; 0]);
-        let said = faults(&twice, &BTreeSet::from([model.clone()]));
+        assert_eq!(faults(&twice, &BTreeMap::new()), [""; 0]);
+        let said = faults(&twice, &BTreeMap::from([(model.clone(), 1)]));
         assert!(said[0].contains("recorded before the kill"), "{said:?}");
         twice.insert(model, Count { asked: 3, done: 3 });
-        assert!(faults(&twice, &BTreeSet::new())[0].contains("under way"));
+        assert!(faults(&twice, &BTreeMap::new())[0].contains("under way"));
     }
 
     #[test]
@@ -155,13 +172,13 @@ mod tests {
         for (done, words) in [(0, "0 times"), (2, "2 times")] {
             let mut books = once();
             books.insert(write.clone(), Count { asked: 1, done });
-            assert!(faults(&books, &BTreeSet::new())[0].contains(words));
+            assert!(faults(&books, &BTreeMap::new())[0].contains(words));
         }
     }
 
     #[test]
     fn a_run_without_an_end_is_lost() {
-        let said = judge("r", &[], &BTreeSet::new(), &once(), 1).faults;
+        let said = judge("r", &[], &BTreeMap::new(), &once(), 1).faults;
         assert!(said[0].contains("the run ended with None"), "{said:?}");
     }
 }

@@ -8,6 +8,8 @@ mod init;
 mod lock;
 mod mcp;
 mod model;
+#[cfg(feature = "restate")]
+pub(crate) mod restate;
 mod run;
 mod schema;
 mod serve;
@@ -29,6 +31,8 @@ pub(crate) fn go(cli: Cli) -> Result<Exit, Failure> {
         Verb::Mcp(mcp) => mcp::go(&mcp.what),
         Verb::Lock(lock) => lock::go(&lock),
         Verb::Serve(serve) => serve::go(&serve),
+        #[cfg(feature = "restate")]
+        Verb::Worker(worker) => restate::worker(&worker),
         Verb::Check(check) => check::go(&check),
         Verb::Schema(schema) => schema::go(schema.of),
         Verb::Export(export) => export::go(&export),

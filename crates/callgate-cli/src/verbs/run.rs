@@ -18,6 +18,10 @@ use crate::{
 };
 
 pub(super) fn go(run: &cli::Run) -> Result<Exit, Failure> {
+    #[cfg(feature = "restate")]
+    if run.engine.engine == super::restate::cli::Engine::Restate {
+        return super::restate::run(run);
+    }
     let goal = input::goal(&run.goal)?;
     let options = &run.options;
     let caller = input::caller(options.caller.as_deref())?;

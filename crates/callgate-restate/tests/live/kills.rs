@@ -1,7 +1,7 @@
 //! Worker, server or both killed at each point of a run.
 
 use std::{
-    collections::BTreeSet,
+    collections::BTreeMap,
     fmt,
     path::{Path, PathBuf},
     time::Duration,
@@ -153,8 +153,8 @@ async fn kill_at(lane: &mut Lane, server: &Server, point: Point, victim: Victim)
             }
         };
         let before = match client.events(&run, 0).await {
-            Ok(events) => recorded(&run, &events),
-            Err(_) => BTreeSet::new(),
+            Ok(events) => recorded(&run, &events, &server.log().of_run(&run)),
+            Err(_) => BTreeMap::new(),
         };
         lane.kill(victim);
         drop(held);
@@ -168,7 +168,7 @@ async fn kill_at(lane: &mut Lane, server: &Server, point: Point, victim: Victim)
         let events = client.events(&run, 0).await.unwrap();
         let mut verdict = judge(&run, &events, &before, &server.log().of_run(&run), 1);
         let write = Effect::Tool { key: format!("{run}/call_2_0"), tool: WRITE.to_owned() };
-        if verdict.in_doubt && before.contains(&write) {
+        if verdict.in_doubt && before.contains_key(&write) {
             verdict
                 .faults
                 .push("a write whose outcome was recorded came to be in doubt".to_owned());

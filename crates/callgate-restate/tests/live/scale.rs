@@ -9,18 +9,27 @@ use std::{
 };
 
 use callgate_crash::{APPROVED, Server, WRITE, judge, project, recorded};
-use callgate_machine::event::{Decision, Resolution};
+use callgate_machine::{
+    Event,
+    event::{Decision, Resolution},
+};
 use callgate_restate::{Client, Submit, WaitsOn};
 use serde_json::json;
 
 use crate::support::{
-    bound, free_ports,
+    LONG, bound, free_ports,
     restate::{self, Ports, Restate, common},
-    until, within,
+    until,
     worker::Process,
 };
 
 const RUNS: usize = 60;
+/// How long the model and each tool take: long enough for every stage to be met by the kill.
+const SLOW: Duration = Duration::from_millis(1500);
+/// How long after one another runs are sent.
+const APART: Duration = Duration::from_millis(150);
+/// How long a fresh cluster is left alone.
+const SETTLE: Duration = Duration::from_secs(20);
 const SERVERS: usize = 3;
 
 /// HAProxy before the workers. Ends with the test.
@@ -137,12 +146,30 @@ async fn person(client: Client, server: &Server) {
     }
 }
 
+/// What Restate knows of a run that does not end.
+async fn told(client: &Client, run: &str) -> String {
+    let admin = client.admin_api().unwrap();
+    let mut told = format!("{:#?}\n", client.status(run).await);
+    for query in [
+        format!(
+            "SELECT id, target, status, retry_count, last_failure, pinned_deployment_id, modified_at, last_start_at, next_retry_at, last_attempt_deployment_id, journal_size FROM sys_invocation WHERE target_service_key = '{run}'"
+        ),
+        format!(
+            "SELECT i.id, i.target, i.status, i.retry_count, i.last_failure FROM sys_invocation i WHERE i.idempotency_key LIKE '{run}/%'"
+        ),
+        format!("SELECT key, completed FROM sys_promise WHERE service_key = '{run}'"),
+    ] {
+        told.push_str(&format!("{:#?}\n", admin.query(&query).await));
+    }
+    told
+}
+
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "minutes, and needs HAProxy: cargo xtask scale"]
 async fn one_worker_and_one_server_of_three_go() {
     let Some(program) = restate::program() else { return };
     let folder = tempfile::tempdir().unwrap();
-    let tools = Server::start(Duration::from_millis(300)).await.unwrap();
+    let tools = Server::start(SLOW).await.unwrap();
     let begun = Instant::now();
     let mut servers = cluster(&program, folder.path()).await;
     let up = begun.elapsed();
@@ -159,6 +186,9 @@ async fn one_worker_and_one_server_of_three_go() {
     let url = workers[0].url().replace(&first.to_string(), &balanced.to_string());
     until("the cluster to take a worker", || async { client.register(&url).await.ok() }).await;
 
+    // Partitions go from server to server until each has its leader for good; a hop under way then is
+    // made again, which is right but no part of the figures.
+    tokio::time::sleep(SETTLE).await;
     let runs: Vec<String> = (0..RUNS).map(|_| Client::new_id()).collect();
     let sent = Instant::now();
     let clients: Vec<Client> = servers.iter().map(Restate::client).collect();
@@ -167,25 +197,34 @@ async fn one_worker_and_one_server_of_three_go() {
         let client = &clients[n % SERVERS];
         // Sent until it is taken: twice is once.
         until("the run to be taken", || async { client.submit(run, &submit).await.ok() }).await;
+        // Apart, so that the kill meets each at another stage.
+        tokio::time::sleep(APART).await;
     }
     let submitted = sent.elapsed();
     let person = person(client.clone(), &tools);
     let work = async {
-        // All under way, and the first writes done.
         until("the runs to be under way", || async {
             let listed = client.list().await.ok()?;
-            let past_a_hop = listed.iter().filter(|status| status.hop >= 2).count();
-            (listed.len() == RUNS && past_a_hop >= RUNS / 3).then_some(())
+            (listed.len() == RUNS).then_some(())
         })
         .await;
         let mut before = BTreeMap::new();
-        let (mut over, mut hops) = (0, BTreeMap::<u32, u32>::new());
-        for run in &runs {
+        let (mut over, mut restless, mut hops) = (0, 0, BTreeMap::<u32, u32>::new());
+        let looks = runs.iter().map(|run| async {
             let events = client.events(run, 0).await.unwrap();
-            let status = client.status(run).await.unwrap();
-            over += usize::from(status.ended.is_some());
-            *hops.entry(status.hop).or_default() += 1;
-            before.insert(run.clone(), recorded(run, &events));
+            (run.clone(), events)
+        });
+        for (run, events) in futures_util::future::join_all(looks).await {
+            let last = events.iter().rev().find_map(|record| match &record.event {
+                Event::ModelRequested { hop, .. } => Some(*hop),
+                _ => None,
+            });
+            let is_over = events.iter().any(|r| matches!(r.event, Event::RunFinished(_)));
+            over += usize::from(is_over);
+            *hops.entry(last.unwrap_or_default()).or_default() += 1;
+            let books = tools.log().of_run(&run);
+            restless += books.values().filter(|count| count.asked > 1).count();
+            before.insert(run.clone(), recorded(&run, &events, &books));
         }
         let balance = balancer.requests().await;
         let memory: Vec<u64> = servers.iter().map(Restate::memory_mib).collect();
@@ -193,12 +232,14 @@ async fn one_worker_and_one_server_of_three_go() {
         workers[1].kill();
         servers[1].kill();
         for run in &runs {
-            let finish = within("a run to end", client.attach(run)).await;
-            finish.unwrap_or_else(|e| panic!("{run} is lost: {e}"));
+            match tokio::time::timeout(LONG, client.attach(run)).await {
+                Ok(finish) => drop(finish.unwrap_or_else(|e| panic!("{run} is lost: {e}"))),
+                Err(_) => panic!("{run} did not end: {}", told(&client, run).await),
+            }
         }
-        (before, over, hops, balance, memory, killed.elapsed())
+        (before, over, restless, hops, balance, memory, killed.elapsed())
     };
-    let (before, over, hops, balance, memory, ended) = tokio::select! {
+    let (before, over, restless, hops, balance, memory, ended) = tokio::select! {
         done = work => done,
         () = person => unreachable!("the person goes on until all is over"),
     };
@@ -223,7 +264,8 @@ async fn one_worker_and_one_server_of_three_go() {
         "endedSecondsAfterTheKill": ended.as_secs_f64(),
         "finished": RUNS,
         "effects": effects,
-        "madeAgain": repeated,
+        "madeAgain": repeated - restless,
+        "madeAgainBeforeTheKill": restless,
         "writesInDoubt": in_doubt,
         "requestsByWorkerBeforeTheKill": balance,
         "serverMemoryMib": memory,
