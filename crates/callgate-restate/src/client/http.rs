@@ -77,8 +77,10 @@ impl Http {
         url: String,
         request: reqwest::RequestBuilder,
     ) -> Result<T, ClientError> {
-        let unreachable =
-            |e: reqwest::Error| ClientError::Unreachable { url: url.clone(), detail: told(&e) };
+        let unreachable = |e: reqwest::Error| ClientError::Unreachable {
+            url: url.clone(),
+            detail: told(&e.without_url()),
+        };
         let response = request.send().await.map_err(unreachable)?;
         let status = response.status();
         let body = response.bytes().await.map_err(unreachable)?;

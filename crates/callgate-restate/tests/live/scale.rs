@@ -13,7 +13,7 @@ use callgate_machine::{
     Event,
     event::{Decision, Resolution},
 };
-use callgate_restate::{Client, Submit, WaitsOn};
+use callgate_restate::{Client, Submit, Waits, WaitsOn};
 use serde_json::json;
 
 use crate::support::{
@@ -121,29 +121,36 @@ async fn person(client: Client, server: &Server) {
     loop {
         tokio::time::sleep(Duration::from_millis(250)).await;
         let Ok(runs) = client.list().await else { continue };
-        for status in runs {
-            for wait in &status.waits {
-                // A word that does not get through is said again.
-                match &wait.on {
-                    WaitsOn::Approval { tool, binding, .. } if &**tool == APPROVED => {
-                        let yes = Decision::Approve;
-                        let said = client.decide(&status.run, &wait.call, Some(binding), yes, None);
-                        let _ = said.await;
-                    }
-                    WaitsOn::Doubt { tool, .. } => {
-                        assert_eq!(&**tool, WRITE);
-                        let word = if server.truth_of_the_write(&status.run) {
-                            Resolution::Done { result: Some(r#"{"ok":true}"#.into()) }
-                        } else {
-                            Resolution::Redo
-                        };
-                        let _ = client.resolve(&status.run, &wait.call, word, None).await;
-                    }
-                    _ => {}
-                }
-            }
-        }
+        let waits = runs.iter().flat_map(|status| {
+            status.waits.iter().map(|wait| answer(&client, server, &status.run, wait))
+        });
+        // One that does not get through just now keeps nobody else waiting, and is said again.
+        futures_util::future::join_all(waits).await;
     }
+}
+
+/// What the person says to one question.
+async fn answer(client: &Client, server: &Server, run: &str, wait: &Waits) {
+    let word = async {
+        match &wait.on {
+            WaitsOn::Approval { tool, binding, .. } if &**tool == APPROVED => {
+                let yes = Decision::Approve;
+                client.decide(run, &wait.call, Some(binding), yes, None).await.map(drop)
+            }
+            WaitsOn::Doubt { tool, .. } => {
+                assert_eq!(&**tool, WRITE);
+                let word = if server.truth_of_the_write(run) {
+                    Resolution::Done { result: Some(r#"{"ok":true}"#.into()) }
+                } else {
+                    Resolution::Redo
+                };
+                client.resolve(run, &wait.call, word, None).await.map(drop)
+            }
+            _ => Ok(()),
+        }
+    };
+    // Whatever came of it, the next look shows whether it counts.
+    let _ = tokio::time::timeout(Duration::from_secs(10), word).await;
 }
 
 /// What Restate knows of a run that does not end.
