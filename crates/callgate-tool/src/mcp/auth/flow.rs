@@ -14,7 +14,7 @@ use super::{
     error::OAuthError,
     identity::Identity,
     now,
-    scopes::union,
+    scopes::{metadata_url, union},
     store::{Entry, Token, TokenStore},
 };
 
@@ -73,6 +73,7 @@ impl Flow<'_> {
             issuer,
             client_id: client.client_id,
             client_secret: client.client_secret.filter(|_| registered),
+            metadata_url: ask.challenge.and_then(|header| metadata_url(header, self.resource)),
             redirect_uri: redirect,
             scopes: manager.get_current_scopes().await,
             received_at: now(),
@@ -101,7 +102,9 @@ impl Flow<'_> {
             return Ok(None);
         };
 
-        let (mut manager, metadata) = self.discover(None).await?;
+        let challenge =
+            entry.metadata_url.as_ref().map(|url| format!("Bearer resource_metadata=\"{url}\""));
+        let (mut manager, metadata) = self.discover(challenge.as_deref()).await?;
         if metadata.issuer != entry.issuer {
             return Ok(None);
         }

@@ -20,6 +20,7 @@ mod error;
 mod flow;
 mod identity;
 mod loopback;
+mod probe;
 mod scopes;
 mod store;
 #[cfg(test)]
@@ -129,7 +130,8 @@ impl OAuth {
             return Err(self.login_needed(scopes.to_vec()));
         };
         let mut renewal = self.renewal.lock().await;
-        let ask = Ask { challenge: None, scopes: scopes.to_vec() };
+        let challenge = probe::challenge(&self.resource).await;
+        let ask = Ask { challenge: challenge.as_deref(), scopes: scopes.to_vec() };
         let entry = self.flow().authorize(browser.as_ref(), ask).await?;
         renewal.ended = Some(Instant::now());
         Ok(entry.login())
@@ -151,11 +153,11 @@ impl OAuth {
         OAuthError::LoginNeeded { server: self.server.clone(), scopes }
     }
 
-    async fn current(&self) -> Result<Option<String>, OAuthError> {
+    async fn current(&self, now: u64) -> Result<Option<String>, OAuthError> {
         let Some(entry) = self.store.load(&self.resource)? else {
             return Ok(None);
         };
-        if !entry.expired(now()) {
+        if !entry.is_due(now) {
             return Ok(entry.bearer());
         }
         let asked = Instant::now();
@@ -163,7 +165,12 @@ impl OAuth {
         if renewal.ended.is_some_and(|ended| ended > asked) {
             return Ok(self.store.load(&self.resource)?.and_then(|entry| entry.bearer()));
         }
-        let renewed = self.flow().refresh(&entry).await?;
+        let renewed = match self.flow().refresh(&entry).await {
+            Ok(renewed) => renewed,
+            // An issuer in trouble costs nothing while the token is good.
+            Err(_) if !entry.is_over(now) => return Ok(entry.bearer()),
+            Err(error) => return Err(error),
+        };
         renewal.ended = Some(Instant::now());
         // Without one the server will say what it wants.
         Ok(renewed.and_then(|entry| entry.bearer()))
@@ -214,7 +221,7 @@ impl OAuth {
 
 impl Authorizer for OAuth {
     fn authorization(&self) -> Authorizing<'_, Option<String>> {
-        Box::pin(async { self.current().await.map_err(|error| error.to_string()) })
+        Box::pin(async { self.current(now()).await.map_err(|error| error.to_string()) })
     }
 
     fn challenged(&self, challenge: Challenge) -> Authorizing<'_, bool> {

@@ -27,6 +27,11 @@ impl Bearer {
     }
 }
 
+/// Where a challenge says that the resource's metadata is (RFC 9728, section 5.1).
+pub(super) fn metadata_url(header: &str, resource: &Url) -> Option<String> {
+    WWWAuthenticateParams::parse(header, resource).resource_metadata_url.map(Into::into)
+}
+
 /// What is in either, each once, in the order of appearance.
 pub(super) fn union(first: &[String], second: &[String]) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();

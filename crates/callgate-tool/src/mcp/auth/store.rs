@@ -167,6 +167,9 @@ pub(super) struct Entry {
     /// The secret of a client that was registered on the spot.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) client_secret: Option<String>,
+    /// Where the server said that its metadata is (RFC 9728), so that it is not searched for again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) metadata_url: Option<String>,
     /// Where that client's people are sent back to.
     pub(super) redirect_uri: String,
     /// What was granted.
@@ -207,13 +210,19 @@ impl Entry {
         self.token.as_ref().map(|token| format!("Bearer {}", token.access_token))
     }
 
-    /// Whether the token is over, or nearly. One whose end nobody told is used until it is refused.
-    pub(super) fn expired(&self, now: u64) -> bool {
+    /// Whether it is time for another token. One whose end nobody told is used until it is refused.
+    pub(super) fn is_due(&self, now: u64) -> bool {
         let Some(life) = self.token.as_ref().and_then(|token| token.expires_in) else {
             return false;
         };
         let margin = MARGIN.min(life / 2);
         now.saturating_sub(self.received_at) >= life - margin
+    }
+
+    /// Whether the token is over, by what was told of it.
+    pub(super) fn is_over(&self, now: u64) -> bool {
+        let life = self.token.as_ref().and_then(|token| token.expires_in);
+        life.is_some_and(|life| now.saturating_sub(self.received_at) >= life)
     }
 
     /// Whether it can be renewed without a person.

@@ -156,6 +156,37 @@ async fn a_server_in_trouble_costs_no_token() {
 }
 
 #[tokio::test]
+async fn a_token_that_is_still_good_outlasts_trouble() {
+    let (world, folder) = (World::start().await, TempDir::new().unwrap());
+    let trouble = (503, json!({ "error": "temporarily_unavailable" }));
+    world.ledger.answers.lock().unwrap().extend([token("good", Some("r1"), 3600), trouble]);
+    let oauth = with(oauth(&world, &folder, Identity::default()), Willing);
+    oauth.login(&[]).await.unwrap();
+    let received = oauth.store.load(&oauth.resource).unwrap().unwrap().received_at;
+    // Ten seconds before its end it is time for another one.
+    let good = oauth.current(received + 3590).await.unwrap();
+    assert_eq!(good.as_deref(), Some("Bearer good"));
+    assert_eq!(world.ledger.exchanges.lock().unwrap().len(), 2, "a renewal was tried");
+    // At its end there is nothing to fall back to.
+    world.ledger.answers.lock().unwrap().push((503, json!({ "error": "server_error" })));
+    assert!(oauth.current(received + 3600).await.is_err());
+}
+
+#[tokio::test]
+async fn what_the_server_said_of_its_metadata_is_kept() {
+    let (world, folder) = (World::start().await, TempDir::new().unwrap());
+    *world.ledger.challenge.lock().unwrap() = Some(world.challenge(", scope=\"read\""));
+    world.ledger.answers.lock().unwrap().push(token("old", Some("r1"), 0));
+    with(oauth(&world, &folder, Identity::default()), Willing).login(&[]).await.unwrap();
+    assert_eq!(world.ledger.asked().as_deref(), Some("read"));
+    assert_eq!(*world.ledger.visits.lock().unwrap(), ["POST"], "asked as a client asks");
+
+    let run = oauth(&world, &folder, Identity::default());
+    assert_eq!(run.authorization().await, Ok(Some("Bearer secret-2".to_owned())));
+    assert_eq!(world.ledger.visits.lock().unwrap().len(), 1, "a renewal does not ask the resource");
+}
+
+#[tokio::test]
 async fn many_refusals_at_once_are_one_login() {
     let (world, folder) = (World::start().await, TempDir::new().unwrap());
     let oauth = with(oauth(&world, &folder, Identity::default()), Willing);

@@ -8,7 +8,7 @@ use std::sync::{
 use axum::{
     Json, Router,
     extract::{Query, Request, State},
-    http::{HeaderMap, StatusCode, header},
+    http::{HeaderMap, Method, StatusCode, header},
     response::{IntoResponse as _, Response},
     routing::{any, get, post},
 };
@@ -37,6 +37,10 @@ pub(super) struct Ledger {
     pub(super) issuer: Mutex<Option<String>>,
     /// What the token endpoint answers, first to last; then tokens that live for an hour.
     pub(super) answers: Mutex<Vec<(u16, Value)>>,
+    /// With what the resource refuses everybody.
+    pub(super) challenge: Mutex<Option<String>>,
+    /// The methods of requests to the resource.
+    pub(super) visits: Mutex<Vec<String>>,
     pub(super) registrations: AtomicUsize,
     pub(super) authorizations: Mutex<Vec<Pairs>>,
     /// The `Authorization` header and the form of each token request.
@@ -98,8 +102,13 @@ impl Drop for World {
     }
 }
 
-async fn resource() -> StatusCode {
-    StatusCode::UNAUTHORIZED
+async fn resource(State(ledger): State<Arc<Ledger>>, method: Method) -> Response {
+    ledger.visits.lock().unwrap().push(method.to_string());
+    let mut answer = StatusCode::UNAUTHORIZED.into_response();
+    if let Some(challenge) = &*ledger.challenge.lock().unwrap() {
+        answer.headers_mut().insert(header::WWW_AUTHENTICATE, challenge.parse().unwrap());
+    }
+    answer
 }
 
 async fn resource_metadata(State(ledger): State<Arc<Ledger>>) -> Json<Value> {
