@@ -4,11 +4,9 @@
 //! program themselves, and compared with what the model said.
 
 use std::{
-    io::{BufRead as _, BufReader, IsTerminal as _, Write as _},
+    io::{IsTerminal as _, Write as _},
     path::{Path, PathBuf},
     process::{Command, Stdio},
-    sync::mpsc,
-    thread,
     time::{Duration, Instant},
 };
 
@@ -17,9 +15,9 @@ use serde_json::{Value, json};
 use crate::{
     facts::{Fact, Hundredths},
     failure::Failure,
-    http,
-    process::{self, Group, Show},
+    process::{self, Show},
     root,
+    service::Service,
     steps::{Steps, announce, cargo},
 };
 
@@ -165,40 +163,6 @@ fn mark(word: &str, colour: &str) -> String {
         format!("\u{1b}[1;{colour}m{word}\u{1b}[0m")
     } else {
         word.to_owned()
-    }
-}
-
-/// The running support service. It ends when it is dropped, and also when this process dies in
-/// whatever way, since its standard input then closes.
-struct Service {
-    address: String,
-    _group: Group,
-}
-
-impl Service {
-    fn start(program: &Path) -> Result<Self, Failure> {
-        const LIMIT: Duration = Duration::from_secs(60);
-        let mut command = Command::new(program);
-        command.args(["--port", "0", "--exit-with-stdin"]);
-        command.stdin(Stdio::piped()).stdout(Stdio::piped());
-        let mut group = Group::start(command)?;
-        let (said, first) = mpsc::channel();
-        if let Some(stdout) = group.child.stdout.take() {
-            thread::spawn(move || {
-                let mut line = String::new();
-                let _ = BufReader::new(stdout).read_line(&mut line);
-                let _ = said.send(line);
-            });
-        }
-        let line = first.recv_timeout(LIMIT).unwrap_or_default();
-        match line.trim_end().strip_prefix("listening on http://") {
-            Some(address) => Ok(Self { address: address.to_owned(), _group: group }),
-            None => Err(Failure::Wrong(format!("the support service did not start: {line:?}"))),
-        }
-    }
-
-    fn get(&self, target: &str) -> Result<Value, Failure> {
-        http::get(&self.address, target)
     }
 }
 

@@ -4,11 +4,17 @@
 //! starts is bounded in time and ended with it, also on Ctrl-C: see [`process`].
 
 mod check;
+mod conformance;
+mod crash;
 mod demo;
 mod facts;
 mod failure;
 mod http;
+mod peers;
 mod process;
+mod real;
+mod restate;
+mod service;
 mod steps;
 mod tally;
 mod test;
@@ -21,21 +27,52 @@ use crate::failure::Failure;
 struct Chore {
     name: &'static str,
     about: &'static str,
-    run: fn() -> Result<(), Failure>,
+    run: Run,
+}
+
+/// A chore's function.
+enum Run {
+    Plain(fn() -> Result<(), Failure>),
+    /// Takes the rest of the command line.
+    With(fn(&[String]) -> Result<(), Failure>),
 }
 
 const CHORES: &[Chore] = &[
     Chore {
         name: "demo",
         about: "build, bring the local model, and run three goals against real tools",
-        run: demo::run,
+        run: Run::Plain(demo::run),
     },
     Chore {
         name: "test",
         about: "everything that has to hold: check, then all tests",
-        run: test::run,
+        run: Run::Plain(test::run),
     },
-    Chore { name: "check", about: "formatting, lints, documentation, licences", run: check::run },
+    Chore {
+        name: "conformance",
+        about: "the official MCP suite against our client and our server",
+        run: Run::With(conformance::run),
+    },
+    Chore {
+        name: "crash",
+        about: "processes killed at every point of a run: --engine restate",
+        run: Run::With(crash::run),
+    },
+    Chore {
+        name: "restate",
+        about: "the Restate engine against a real server",
+        run: Run::Plain(restate::run),
+    },
+    Chore {
+        name: "scale",
+        about: "three Restate servers and two workers, one of each killed under sixty runs",
+        run: Run::Plain(restate::scale),
+    },
+    Chore {
+        name: "check",
+        about: "formatting, lints, documentation, licences",
+        run: Run::Plain(check::run),
+    },
 ];
 
 fn main() -> ExitCode {
@@ -46,10 +83,13 @@ fn main() -> ExitCode {
         help();
         return ExitCode::SUCCESS;
     }
-    let result = match (CHORES.iter().find(|chore| chore.name == name), arguments.next()) {
-        (Some(chore), None) => (chore.run)(),
-        (Some(chore), Some(extra)) => {
-            Err(Failure::Usage(format!("`{}` takes no arguments, and got `{extra}`", chore.name)))
+    let arguments: Vec<String> = arguments.collect();
+    let chore = CHORES.iter().find(|chore| chore.name == name);
+    let result = match (chore.map(|chore| &chore.run), arguments.first()) {
+        (Some(Run::Plain(run)), None) => run(),
+        (Some(Run::With(run)), _) => run(&arguments),
+        (Some(Run::Plain(_)), Some(extra)) => {
+            Err(Failure::Usage(format!("`{name}` takes no arguments, and got `{extra}`")))
         }
         (None, _) => Err(Failure::Usage(format!(
             "there is no `{name}`; `cargo xtask help` lists what there is"
@@ -67,9 +107,9 @@ fn main() -> ExitCode {
 fn help() {
     println!("cargo xtask CHORE\n");
     for chore in CHORES {
-        println!("  {:8}{}", chore.name, chore.about);
+        println!("  {:13}{}", chore.name, chore.about);
     }
-    println!("  {:8}this list", "help");
+    println!("  {:13}this list", "help");
 }
 
 /// The repository's root.

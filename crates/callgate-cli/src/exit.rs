@@ -15,10 +15,10 @@ pub(crate) enum Exit {
     Refused,
     /// The provider failed.
     Provider,
-    /// `tools call`: the call did not do what it was to do.
+    /// `tools call`, `mcp`: the call, or the server, did not do what it was to do.
     Call,
-    /// `test`, `compat`: what was tested does not hold.
-    Unmet,
+    /// `lock`, `test`, `compat`: a check found something.
+    Found,
     /// Cancelled by a person.
     Cancelled,
     /// Nobody reads the output any more.
@@ -34,7 +34,7 @@ impl Exit {
         Self::Refused,
         Self::Provider,
         Self::Call,
-        Self::Unmet,
+        Self::Found,
         Self::Cancelled,
         Self::Unread,
     ];
@@ -49,7 +49,7 @@ impl Exit {
             Self::Refused => 4,
             Self::Provider => 5,
             Self::Call => 6,
-            Self::Unmet => 7,
+            Self::Found => 7,
             // As shells have it: 128 and the signal's number.
             Self::Cancelled => 130,
             Self::Unread => 141,
@@ -65,8 +65,10 @@ impl Exit {
             Self::Limit => "a limit ended the run: steps, tokens, money, time, reply length",
             Self::Refused => "arguments or answer failed their schema, a loop, a refusal",
             Self::Provider => "the model's provider failed, or the place that models come from",
-            Self::Call => "`tools call`: the call was refused or failed",
-            Self::Unmet => "`test`: a fixture did not hold; `compat`: the change is not allowed",
+            Self::Call => "`tools call`, `mcp`: the call was refused or failed, or the server",
+            Self::Found => {
+                "a check found something: drift, a failed fixture, an incompatible change"
+            }
             Self::Cancelled => "cancelled: Ctrl-C, SIGTERM, or abort at a question",
             Self::Unread => "nobody read the output any more (broken pipe)",
         }

@@ -7,6 +7,7 @@ use std::io;
 
 use callgate::{
     Error, ProjectError,
+    backend::lock::LockError,
     contract::Mistake,
     machine::{Finish, Status, StoppedBy},
     model::{ModelError, RegistryError},
@@ -230,6 +231,15 @@ impl From<Error> for Failure {
             Error::Model(model) => Self::from(model),
             Error::Project(ProjectError::NoAgent(_)) => {
                 Self::configuration("no_project", error.to_string())
+            }
+            Error::Project(ProjectError::NoServerTool { .. }) => {
+                Self::configuration("unknown_tool", error.to_string())
+            }
+            Error::Project(ProjectError::Lock(LockError::Mistakes(mistakes))) => {
+                Self::mistakes(mistakes)
+            }
+            Error::Project(ProjectError::Lock(LockError::Write { .. })) => {
+                Self::new(Exit::Internal, "io", error.to_string())
             }
             Error::Project(_) => Self::configuration("unreadable_file", error.to_string()),
             Error::NoModel => no_model(),

@@ -3,30 +3,196 @@
 use std::sync::Arc;
 
 use callgate::{
-    Agent, Project,
+    Agent, FirstUse, Project,
+    backend::mcp::{ClientOptions, auth::TokenStore},
     contract::{Catalog, Mode},
     engine::{ApproveAll, Approver, AskWith, Word},
     machine::agent::ModelNames,
 };
+use serde_json::json;
 
 use crate::{
-    ask::AtTerminal,
-    cli::{Approvals, Loudness, RunOptions},
+    ask::{AtTerminal, Elicit},
+    cli::{Approvals, Loudness, Opened, RunOptions},
+    exit::Exit,
     failure::Failure,
     model,
-    show::{screen::Screen, view::Detail},
-    signals::Stop,
+    show::{paint::Paint, screen::Screen, view::Detail, words},
+    signals::{Signals, Stop},
+    verbs::block_on,
 };
 
+/// Opens the project, does the work, and ends its MCP servers, whatever came of it. Servers that
+/// were never pinned are pinned first. Ctrl-C ends the work.
+pub(crate) fn with<T>(
+    opened: &Opened,
+    as_json: bool,
+    stop: &Arc<Stop>,
+    work: impl AsyncFnOnce(&Project) -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    let screen = Arc::new(Screen::stderr());
+    block_on(async {
+        let mut signals = Signals::listen().map_err(|e| Failure::io("cannot listen", &e))?;
+        let project = open(opened, as_json, &screen, stop, &mut signals).await?;
+        let done = cancellable(work(&project), stop, &mut signals).await;
+        end(&project, stop, &mut signals).await;
+        done
+    })
+}
+
+/// The same, and nothing is pinned.
+pub(crate) fn unpinned<T>(
+    opened: &Opened,
+    stop: &Arc<Stop>,
+    work: impl AsyncFnOnce(&Project) -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    let screen = Arc::new(Screen::stderr());
+    block_on(async {
+        let mut signals = Signals::listen().map_err(|e| Failure::io("cannot listen", &e))?;
+        let project = read(opened, &screen)?;
+        let done = cancellable(work(&project), stop, &mut signals).await;
+        end(&project, stop, &mut signals).await;
+        done
+    })
+}
+
+/// Opens the project, and pins the MCP servers that were never pinned: what was trusted at first
+/// use is told on standard error, however little else is.
+pub(crate) async fn open(
+    opened: &Opened,
+    as_json: bool,
+    screen: &Arc<Screen>,
+    stop: &Arc<Stop>,
+    signals: &mut Signals,
+) -> Result<Project, Failure> {
+    let project = read(opened, screen)?;
+    let unpinned: Vec<String> =
+        project.unpinned().into_iter().map(|server| format!("\"{}\"", server.name())).collect();
+    if unpinned.is_empty() {
+        return Ok(project);
+    }
+    if opened.frozen {
+        let message = format!(
+            "callgate.lock has no entry for {}, and with --frozen nothing is pinned",
+            unpinned.join(", ")
+        );
+        return Err(Failure::configuration("not_pinned", message)
+            .hint("Run `callgate lock` and put callgate.lock under version control."));
+    }
+    screen.wait(format!("listing the tools of {}", unpinned.join(", ")));
+    let pinned = cancellable(async { Ok(project.pin().await?) }, stop, signals).await;
+    screen.still();
+    match pinned {
+        Ok((pinned, told)) => {
+            told.iter().for_each(|server| first_use(server, as_json));
+            Ok(pinned)
+        }
+        Err(failure) => {
+            end(&project, stop, signals).await;
+            Err(failure)
+        }
+    }
+}
+
+/// Ends the project's MCP servers. A second Ctrl-C ends them at once.
+pub(crate) async fn end(project: &Project, stop: &Arc<Stop>, signals: &mut Signals) {
+    // Whoever gave up waiting drops the clients, and with them their programs.
+    let _ = signals.guard(project.close(), stop, || {}).await;
+}
+
+/// Work that the first Ctrl-C drops where it stands.
+async fn cancellable<T>(
+    work: impl Future<Output = Result<T, Failure>>,
+    stop: &Arc<Stop>,
+    signals: &mut Signals,
+) -> Result<T, Failure> {
+    let token = stop.token();
+    let work = async {
+        tokio::select! {
+            biased;
+            () = token.cancelled() => {
+                Err(Failure::new(Exit::Cancelled, "cancelled", "cancelled"))
+            }
+            done = work => done,
+        }
+    };
+    signals.guard(work, stop, || {}).await.ok_or_else(Failure::killed)?
+}
+
+fn read(opened: &Opened, screen: &Arc<Screen>) -> Result<Project, Failure> {
+    let elicitor = Some(Arc::new(Elicit::new(screen)) as _);
+    let clients = ClientOptions { elicitor, ..ClientOptions::default() };
+    let mut project = Project::builder(&opened.project.dir).clients(clients);
+    // Without a folder for logins there are none; `callgate mcp login` says why.
+    if let Ok(tokens) = TokenStore::user() {
+        project = project.tokens(tokens);
+    }
+    Ok(project.open()?)
+}
+
+/// Says what was trusted at first use, and what of it a person should look at.
+fn first_use(told: &FirstUse, as_json: bool) {
+    let server = words::shown(&told.server);
+    if let Some(error) = &told.error {
+        let why = words::short(&error.to_string(), 400);
+        let message = format!("the MCP server \"{server}\" has no tools now: {why}");
+        return notice("server_failed", &message, as_json);
+    }
+    let tools = words::count(told.tools.len(), "tool");
+    let message = format!(
+        "pinned {tools} of the MCP server \"{server}\" in callgate.lock, at first use; `callgate mcp tools {server}` lists them"
+    );
+    notice("pinned", &message, as_json);
+    for unusable in &told.unusable {
+        let tool = words::shown(unusable.tool.as_deref().unwrap_or("(no name)"));
+        let reason = words::short(&unusable.reason, 300);
+        notice("unusable", &format!("{server}/{tool} cannot be used: {reason}"), as_json);
+    }
+    for (tool, flag) in &told.flags {
+        let message = format!("{server}/{}: {}", words::shown(tool), words::flag(flag));
+        notice("flagged", &message, as_json);
+    }
+}
+
+/// A line on standard error, in the form that is wanted there.
+fn notice(code: &str, message: &str, as_json: bool) {
+    use std::io::Write as _;
+    let line = if as_json {
+        json!({ "notice": { "code": code, "message": message } }).to_string()
+    } else if code == "pinned" {
+        format!("{} {message}", Paint::stderr().cyan("note:"))
+    } else {
+        format!("{} {message}", Paint::stderr().yellow("warning:"))
+    };
+    // A closed standard error is nobody's concern.
+    let _ = writeln!(std::io::stderr().lock(), "{line}");
+}
+
 /// Opens the project and puts its agent together.
-pub(crate) fn agent(
+pub(crate) async fn agent(
+    options: &RunOptions,
+    screen: &Arc<Screen>,
+    stop: &Arc<Stop>,
+    signals: &mut Signals,
+) -> Result<(Agent, Project), Failure> {
+    let project = open(&options.project, options.json, screen, stop, signals).await?;
+    match built(&project, options, screen, stop) {
+        Ok(agent) => Ok((agent, project)),
+        Err(failure) => {
+            end(&project, stop, signals).await;
+            Err(failure)
+        }
+    }
+}
+
+fn built(
+    project: &Project,
     options: &RunOptions,
     screen: &Arc<Screen>,
     stop: &Arc<Stop>,
 ) -> Result<Agent, Failure> {
-    let project = Project::open(&options.project.dir)?;
     if options.loudness.verbose {
-        say_where(options, &project, screen);
+        say_where(options, project, screen);
     }
     let chosen = options.model.as_deref();
     let own = project.spec().model.as_ref().and_then(ModelNames::first);

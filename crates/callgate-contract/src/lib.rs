@@ -44,6 +44,7 @@ mod admitted;
 pub mod catalog;
 mod coerce;
 pub mod compat;
+pub mod definition;
 pub mod document;
 pub mod envelope;
 pub mod fixture;

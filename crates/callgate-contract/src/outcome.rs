@@ -18,17 +18,21 @@ pub struct Output {
     /// A JSON value as the text that came, digits and all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub structured: Option<Arc<str>>,
+    /// Whether the protocol it came by has objects only as structured values (MCP before
+    /// 2026-07-28): another one is a fault of the tool then.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub object_only: bool,
 }
 
 impl Output {
     /// A JSON value as text.
     pub fn json(text: impl Into<Arc<str>>) -> Self {
-        Self { content: Vec::new(), structured: Some(text.into()) }
+        Self { structured: Some(text.into()), ..Self::default() }
     }
 
     /// One block of plain text.
     pub fn text(text: impl Into<Arc<str>>) -> Self {
-        Self { content: vec![Content::Text { text: text.into() }], structured: None }
+        Self { content: vec![Content::Text { text: text.into() }], ..Self::default() }
     }
 }
 

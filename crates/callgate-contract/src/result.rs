@@ -80,6 +80,22 @@ pub fn pass(
     })
 }
 
+/// A structured value of another type than its protocol has.
+fn no_object(structured: &str) -> Fault {
+    let got = Document::parse(structured).map(|doc| doc.root().type_name()).unwrap_or("no JSON");
+    let violation = Violation {
+        path: "/structuredContent".to_owned(),
+        keyword: "type".to_owned(),
+        expected: "object".into(),
+        got: got.into(),
+        property: None,
+        unexpected: Vec::new(),
+        suggestion: serde_json::Value::Null,
+        branch: None,
+    };
+    Fault::output_mismatch(vec![violation], None)
+}
+
 /// The one JSON value of an output.
 fn value_text(
     tool: &Tool,
@@ -88,7 +104,18 @@ fn value_text(
     adjustments: &mut Vec<Adjustment>,
 ) -> Result<String, Box<Fault>> {
     if let Some(structured) = &output.structured {
-        return Ok(structured.to_string());
+        let fits = !output.object_only || structured.trim_start().starts_with('{');
+        match mode {
+            _ if fits => return Ok(structured.to_string()),
+            Mode::Strict => return Err(Box::new(no_object(structured))),
+            // The text says it too (the protocol asks for that); where there is none, the value is
+            // all there is.
+            Mode::Lenient if output.content.is_empty() => {
+                adjustments.push(Adjustment::text("accept_non_object_structured"));
+                return Ok(structured.to_string());
+            }
+            Mode::Lenient => adjustments.push(Adjustment::text("ignore_non_object_structured")),
+        }
     }
     let texts: Vec<&str> = output
         .content

@@ -74,6 +74,12 @@ impl Shape {
         })
     }
 
+    /// Whether only selected parts are seen, so that a result is no longer what the output schema
+    /// describes.
+    pub fn selects(&self) -> bool {
+        !self.select.is_empty()
+    }
+
     /// The JSON text that the model sees of a result, and what was left out.
     pub fn apply(&self, doc: &Document<'_>) -> (String, Vec<Omission>) {
         let mut omitted = Vec::new();

@@ -52,6 +52,8 @@ pub struct Tool {
     pub aliases: BTreeMap<String, String>,
     /// The contract file's name, for errors.
     pub source: Arc<str>,
+    /// The file form without its schemas, which are kept once, compiled.
+    file: Arc<ToolFile>,
 }
 
 /// What rules say about admitted arguments.
@@ -124,25 +126,38 @@ impl Tool {
         hash(&canonical(&definition))
     }
 
+    /// The contract as its file would say it. References to the environment stay references.
+    pub fn to_file(&self) -> ToolFile {
+        let mut file = ToolFile::clone(&self.file);
+        if let Value::Object(input) = self.input.value() {
+            file.input.clone_from(input);
+        }
+        file.output = self.output.as_ref().map(|schema| schema.value().clone());
+        file
+    }
+
     /// A contract from its file form.
-    pub(crate) fn from_file(file: ToolFile, parts: Parts, source: Arc<str>) -> Self {
+    pub(crate) fn from_file(mut file: ToolFile, parts: Parts, source: Arc<str>) -> Self {
+        file.input = serde_json::Map::new();
+        file.output = None;
         Self {
-            name: file.name.into(),
-            version: file.version.unwrap_or_else(|| "0.0.0".to_owned()).into(),
-            description: file.description.unwrap_or_default().into(),
+            name: file.name.as_str().into(),
+            version: file.version.as_deref().unwrap_or("0.0.0").into(),
+            description: file.description.as_deref().unwrap_or_default().into(),
             input: parts.input,
             output: parts.output,
-            examples: file.examples,
+            examples: file.examples.clone(),
             annotations: file.annotations,
             tier: parts.tier,
             rules: parts.rules,
             shape: parts.shape,
-            backend: file.backend,
+            backend: file.backend.clone(),
             timeout: Duration::from_millis(file.timeout_ms.unwrap_or(DEFAULT_TIMEOUT_MS)),
             defer: file.defer,
             mode: file.mode,
-            aliases: file.aliases,
+            aliases: file.aliases.clone(),
             source,
+            file: Arc::new(file),
         }
     }
 }

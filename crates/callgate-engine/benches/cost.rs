@@ -121,7 +121,7 @@ fn main() {
             for _ in 0..n {
                 let mut session = engine.session(None, Default::default());
                 let start = engine.start("What is T-1042?", serde_json::Value::Null);
-                let finish = session.start(start).await.expect("kept");
+                let finish = session.start(start).await.expect("kept").finished().expect("ended");
                 assert_eq!((finish.status, finish.calls), (Status::Answered, 3));
             }
         });

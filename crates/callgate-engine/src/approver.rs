@@ -1,8 +1,11 @@
-//! Who is asked before a call of tier `approve` runs.
+//! Who is asked: for approval, for an answer, for what became of a call.
 
 use std::{future::Future, pin::Pin, sync::Arc};
 
-use callgate_machine::{Question, event::Decision};
+use callgate_machine::{
+    Doubt, Question, UserQuestion,
+    event::{Decision, Resolution},
+};
 
 /// A person's word, and who they are.
 #[derive(Debug, Clone, PartialEq)]
@@ -28,13 +31,72 @@ impl Word {
 /// An answer on its way.
 pub type WordFuture<'a> = Pin<Box<dyn Future<Output = Word> + Send + 'a>>;
 
+/// The user's answer on its way; nothing where nobody can be asked here.
+pub type AnswerFuture<'a> = Pin<Box<dyn Future<Output = Option<Answered>> + Send + 'a>>;
+
+/// A word on a call in doubt on its way; nothing where nobody can be asked here.
+pub type ResolutionFuture<'a> = Pin<Box<dyn Future<Output = Option<Resolved>> + Send + 'a>>;
+
+/// A user's answer, and who they are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Answered {
+    /// Their words.
+    pub text: Arc<str>,
+    /// Who.
+    pub by: Option<Arc<str>>,
+}
+
+/// What became of a call in doubt, and who says so.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Resolved {
+    /// What to do.
+    pub resolution: Resolution,
+    /// Who.
+    pub by: Option<Arc<str>>,
+}
+
 /// Whoever is asked.
 ///
 /// Several questions of one reply are asked at the same time; an approver that can only put one
 /// at a time (a terminal) queues them itself.
 pub trait Approver: Send + Sync {
-    /// Asks. Dropping the future withdraws the question.
+    /// Asks for approval. Dropping the future withdraws the question.
     fn ask(&self, question: Question) -> WordFuture<'_>;
+
+    /// Puts the model's question to the user. Default: nobody can be asked here, so the run waits
+    /// for an answer from elsewhere.
+    fn answer(&self, question: UserQuestion) -> AnswerFuture<'_> {
+        let _ = question;
+        Box::pin(std::future::ready(None))
+    }
+
+    /// Asks what became of a call whose outcome was lost. Default: nobody can be asked here, so
+    /// the run waits for a word from elsewhere.
+    fn resolve(&self, doubt: Doubt) -> ResolutionFuture<'_> {
+        let _ = doubt;
+        Box::pin(std::future::ready(None))
+    }
+
+    /// Whether anybody is here to be asked for approval at all. Where nobody is, `ask` is not
+    /// called, and the run waits for a word from elsewhere: with a journal that takes messages,
+    /// from any process.
+    fn is_here(&self) -> bool {
+        true
+    }
+}
+
+/// Nobody here: runs wait for words from elsewhere.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Elsewhere;
+
+impl Approver for Elsewhere {
+    fn ask(&self, _: Question) -> WordFuture<'_> {
+        Box::pin(std::future::pending())
+    }
+
+    fn is_here(&self) -> bool {
+        false
+    }
 }
 
 /// Says yes to everything, as `--yes` does.

@@ -8,20 +8,22 @@ use std::{
     },
 };
 
-use callgate_contract::{Catalog, schema::Schema, surface::Family};
+use callgate_contract::{Catalog, tool::hash};
 use callgate_machine::{
-    Agent, Mount, Run,
+    Agent, Mount, Run, builtin,
     event::{AnswerSchema, RunStarted},
 };
 use callgate_model::Model;
 use callgate_tool::Backend;
 use serde_json::Value;
+use tokio::sync::OnceCell;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
     approver::{Approver, DenyAll},
-    journal::{Journal, MemoryJournal},
-    session::{Clock, Observer, Session},
+    clock::Clock,
+    journal::{Journal, JournalError, MemoryJournal},
+    session::{Observer, Session},
 };
 
 /// Everything that runs of one agent share.
@@ -29,35 +31,58 @@ pub struct Engine {
     pub(crate) model: Arc<dyn Model>,
     pub(crate) fallbacks: Vec<Arc<dyn Model>>,
     pub(crate) backends: HashMap<Arc<str>, Arc<dyn Backend>>,
+    /// Other agents, by the tool they stand behind.
+    pub(crate) delegates: HashMap<Arc<str>, Arc<Engine>>,
     pub(crate) journal: Arc<dyn Journal>,
     pub(crate) approver: Arc<dyn Approver>,
     pub(crate) stream: bool,
+    pub(crate) keeps_wire: bool,
     agent: Arc<Agent>,
     answer: Option<AnswerSchema>,
     catalog: Arc<Catalog>,
     mount: Mount,
+    /// Whether the mount is what the provider takes, or what the caller said.
+    own_mount: bool,
     fingerprints: BTreeMap<Arc<str>, String>,
+    /// The hash of the catalog's text, once the journal has it; none where it keeps no texts.
+    kept: OnceCell<Option<Arc<str>>>,
     clock: Clock,
 }
 
 impl Engine {
-    /// An engine for an agent whose tools are those of a catalog.
-    pub fn new(agent: Agent, model: Arc<dyn Model>, catalog: Catalog) -> Self {
-        let mount = mounted(&agent, &*model, &catalog, None);
+    /// An engine for an agent whose tools are those of a catalog, and the built-in ones that it
+    /// asks for.
+    pub fn new(agent: Agent, model: Arc<dyn Model>, mut catalog: Catalog) -> Self {
+        builtin::add(&agent, &mut catalog);
+        let mount = Mount::of_models(&agent, model.id(), &[], &catalog, None);
+        Self { own_mount: true, ..Self::mounted(agent, model, Arc::new(catalog), mount) }
+    }
+
+    /// An engine whose model is offered what the caller says, instead of what its provider takes.
+    pub(crate) fn mounted(
+        agent: Agent,
+        model: Arc<dyn Model>,
+        catalog: Arc<Catalog>,
+        mount: Mount,
+    ) -> Self {
         let fingerprints =
             catalog.tools().map(|tool| (tool.name.clone(), tool.fingerprint())).collect();
         Self {
             model,
             fallbacks: Vec::new(),
             backends: HashMap::new(),
+            delegates: HashMap::new(),
             journal: Arc::new(MemoryJournal::new()),
             approver: Arc::new(DenyAll),
             stream: true,
+            keeps_wire: false,
             agent: Arc::new(agent),
             answer: None,
-            catalog: Arc::new(catalog),
+            catalog,
             mount,
+            own_mount: false,
             fingerprints,
+            kept: OnceCell::new(),
             clock: Clock::default(),
         }
     }
@@ -69,10 +94,20 @@ impl Engine {
         self
     }
 
+    /// Another agent that does the work of a tool: a run of its own for each call, linked to the
+    /// call, within what is left of this run's budget, asking the same people and kept in the same
+    /// journal.
+    #[must_use]
+    pub fn delegate(mut self, tool: &str, agent: Arc<Engine>) -> Self {
+        self.delegates.insert(tool.into(), agent);
+        self
+    }
+
     /// Where events are kept. Default: in memory.
     #[must_use]
     pub fn journal(mut self, journal: Arc<dyn Journal>) -> Self {
         self.journal = journal;
+        self.kept = OnceCell::new();
         self
     }
 
@@ -80,6 +115,14 @@ impl Engine {
     #[must_use]
     pub fn approver(mut self, approver: Arc<dyn Approver>) -> Self {
         self.approver = approver;
+        self
+    }
+
+    /// Whether the bytes that go to the provider and come back are kept in the journal, without
+    /// headers. Default: no.
+    #[must_use]
+    pub fn keep_wire(mut self, keep: bool) -> Self {
+        self.keeps_wire = keep;
         self
     }
 
@@ -101,10 +144,15 @@ impl Engine {
     }
 
     fn remount(&mut self) {
-        let schema = self.answer.as_ref().and_then(|a| Schema::compile(a.schema.clone()).ok());
-        let mount = |model: &dyn Model| mounted(&self.agent, model, &self.catalog, schema.as_ref());
-        let others = self.fallbacks.iter().map(|m| (Arc::from(m.id()), mount(&**m))).collect();
-        self.mount = mount(&*self.model).with_fallbacks(others);
+        if self.own_mount {
+            let (model, fallbacks) = (self.model.id(), self.fallback_ids());
+            let answer = self.answer.as_ref();
+            self.mount = Mount::of_models(&self.agent, model, &fallbacks, &self.catalog, answer);
+        }
+    }
+
+    pub(crate) fn fallback_ids(&self) -> Vec<Arc<str>> {
+        self.fallbacks.iter().map(|model| model.id().into()).collect()
     }
 
     /// Whether replies are streamed when somebody watches. Default: yes.
@@ -129,6 +177,11 @@ impl Engine {
         &self.mount
     }
 
+    /// The journal.
+    pub fn kept_in(&self) -> &Arc<dyn Journal> {
+        &self.journal
+    }
+
     pub(crate) fn now(&self) -> u64 {
         self.clock.now()
     }
@@ -140,7 +193,8 @@ impl Engine {
         cancel: CancellationToken,
     ) -> Session {
         let run = Run::new(self.new_id(), self.catalog.clone(), self.mount.clone());
-        Session::new(self.clone(), run, observer, cancel)
+        let lease = self.journal.claim_new(run.id());
+        Session::new(self.clone(), run, lease, observer, cancel)
     }
 
     /// The first event of a run.
@@ -153,7 +207,38 @@ impl Engine {
             answer: self.answer.clone(),
             tools: self.fingerprints.clone(),
             shown: self.mount.shown().clone(),
+            fallbacks: self.fallback_ids(),
+            ..RunStarted::default()
         }
+    }
+
+    /// Leaves the catalog's text with a journal, and gives its hash; nothing where the journal
+    /// keeps no texts, so that its runs can only be judged again by whoever has the catalog.
+    pub(crate) async fn keep_catalog(
+        &self,
+        journal: &Arc<dyn Journal>,
+    ) -> Result<Option<Arc<str>>, JournalError> {
+        let keep = || async {
+            // A mount of the caller's is not made again from the catalog.
+            if !self.own_mount {
+                return Ok(None);
+            }
+            let text = self.catalog.to_text();
+            match journal.keep(&text).await {
+                Ok(hash) => Ok(Some(hash)),
+                Err(JournalError::Unsupported { .. }) => Ok(None),
+                Err(error) => Err(error),
+            }
+        };
+        if Arc::ptr_eq(journal, &self.journal) {
+            return self.kept.get_or_try_init(keep).await.cloned();
+        }
+        keep().await
+    }
+
+    /// The hash that the catalog has in a journal.
+    pub(crate) fn catalog_hash(&self) -> String {
+        hash(&self.catalog.to_text())
     }
 
     /// An id that sorts by time and is unique on this machine: time, process, count.
@@ -161,22 +246,5 @@ impl Engine {
         static COUNT: AtomicU64 = AtomicU64::new(0);
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
         format!("run-{:011x}-{:x}-{count:x}", self.now(), std::process::id())
-    }
-}
-
-fn mounted(agent: &Agent, model: &dyn Model, catalog: &Catalog, answer: Option<&Schema>) -> Mount {
-    Mount::of(catalog, family_of(model.id()), agent.strict, answer)
-}
-
-/// Whose dialect a model's tools are told in, by the provider in its id.
-fn family_of(model: &str) -> Family {
-    match model.split([':', '/']).next().unwrap_or_default() {
-        "openai" | "openai-responses" | "openai-chat" => Family::OpenAi,
-        "anthropic" => Family::Anthropic,
-        "gemini" => Family::Gemini,
-        "deepseek" => Family::DeepSeek,
-        "mistral" => Family::Mistral,
-        "ollama" => Family::Ollama,
-        _ => Family::Compatible,
     }
 }

@@ -4,34 +4,24 @@
 //! journal in one append, and only then performs the effects of what was written. Everything it
 //! does between is the machine's decision; nothing here decides.
 
-use std::{
-    collections::VecDeque,
-    future::Future,
-    panic::AssertUnwindSafe,
-    pin::Pin,
-    sync::{
-        Arc,
-        atomic::{AtomicU64, Ordering},
-    },
-    time::{Duration, SystemTime, UNIX_EPOCH},
-};
+use std::{collections::VecDeque, sync::Arc, time::Duration};
 
-use callgate_contract::{ErrorKind, Failure};
 use callgate_machine::{
-    Effect, Event, Finish, Record, Run, ToolCallEffect,
-    event::{CallFinished, PassedOver, RunStarted},
+    Effect, Event, Finish, Record, Run, Wait,
+    event::{RunResumed, RunStarted},
     step,
 };
-use callgate_model::{Model, OnDelta};
-use callgate_tool::{Invocation, Invoked};
-use callgate_wire::{Delta, ProviderError, ProviderErrorKind, Reply, Request, Retry};
-use futures_util::{FutureExt, StreamExt, stream::FuturesUnordered};
+use callgate_wire::Delta;
+use futures_util::{StreamExt, stream::FuturesUnordered};
 use tokio_util::sync::CancellationToken;
 
-use crate::{engine::Engine, journal::JournalError};
-
-/// How long a tool may take to end after it was told to.
-const GRACE: Duration = Duration::from_secs(5);
+use crate::{
+    approver::Approver,
+    delegate::{self, Family},
+    engine::Engine,
+    flight::{self, Asked, Asking, GRACE, InputFuture},
+    journal::{Inbox, Journal, JournalError, Lease, Message},
+};
 
 /// What an observer sees while a run goes on.
 #[derive(Debug, Clone)]
@@ -40,6 +30,8 @@ pub enum Notice {
     Record(Arc<Record>),
     /// More of a reply that is still coming. Not in the journal.
     Delta {
+        /// The run.
+        run: Arc<str>,
         /// The hop.
         hop: u32,
         /// The piece.
@@ -47,7 +39,7 @@ pub enum Notice {
     },
 }
 
-/// Sees what happens in a run. Called in order; must not block.
+/// Sees what happens in a run and in the runs of its delegates. Called in order; must not block.
 pub type Observer = Arc<dyn Fn(&Notice) + Send + Sync>;
 
 /// Why a run could not go on.
@@ -62,27 +54,144 @@ pub enum EngineError {
         /// The run.
         run: Arc<str>,
     },
+    /// The run waits for people, and whoever asked for it wanted its end.
+    #[error("the run {} waits for {}", .0.run, .0.told())]
+    Waiting(Box<Parked>),
+    /// The run is over; there is nothing to resume.
+    #[error("the run {run} is over")]
+    Over {
+        /// The run.
+        run: Arc<str>,
+    },
+    /// The first event is not how a run begins.
+    #[error("the events of run {run} do not begin with how it was started")]
+    NoStart {
+        /// The run.
+        run: Arc<str>,
+    },
+    /// The catalog that the run went by is not kept, or cannot be read.
+    #[error("the catalog {hash} that run {run} goes by is not in the journal")]
+    Catalog {
+        /// The run.
+        run: Arc<str>,
+        /// The hash of its text.
+        hash: Arc<str>,
+    },
 }
 
-type InputFuture<'e> = Pin<Box<dyn Future<Output = Event> + Send + 'e>>;
+/// How far a run came.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Outcome {
+    /// It is over.
+    Finished(Finish),
+    /// It waits, and nothing of it is under way here.
+    Parked(Parked),
+}
+
+impl Outcome {
+    /// The end, for those who wait for nothing else.
+    ///
+    /// # Errors
+    /// The run waits for people.
+    pub fn finished(self) -> Result<Finish, EngineError> {
+        match self {
+            Self::Finished(finish) => Ok(finish),
+            Self::Parked(parked) => Err(EngineError::Waiting(Box::new(parked))),
+        }
+    }
+}
+
+/// A run that waits to be resumed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Parked {
+    /// The run.
+    pub run: Arc<str>,
+    /// Whether a person put it to rest.
+    pub paused: bool,
+    /// What it waits for.
+    pub waits: Vec<Wait>,
+    /// Runs of its delegates that wait.
+    pub delegates: Vec<Arc<str>>,
+}
+
+impl Parked {
+    /// What it waits for, in words.
+    pub fn told(&self) -> String {
+        let mut told = Vec::new();
+        if self.paused {
+            told.push("being resumed".to_owned());
+        }
+        for wait in &self.waits {
+            told.push(match &wait.on {
+                callgate_machine::WaitFor::Approval { .. } => {
+                    format!("approval of {} ({})", wait.tool, wait.call)
+                }
+                callgate_machine::WaitFor::Answer { question } => {
+                    format!("an answer to {question:?} ({})", wait.call)
+                }
+                callgate_machine::WaitFor::Doubt => {
+                    format!("a word on what became of {} ({})", wait.tool, wait.call)
+                }
+            });
+        }
+        told.extend(self.delegates.iter().map(|run| format!("the run {run}")));
+        told.join(", ")
+    }
+}
 
 /// One run, driven in this process.
 pub struct Session {
     engine: Arc<Engine>,
     run: Run,
     seq: u64,
+    lease: Lease,
     observer: Option<Observer>,
     cancel: CancellationToken,
+    journal: Arc<dyn Journal>,
+    approver: Arc<dyn Approver>,
+    /// The body of the last request, where bodies are kept.
+    body: Option<Arc<str>>,
+}
+
+/// What is under way.
+struct Flight<'e> {
+    model: Option<InputFuture<'e>>,
+    tools: FuturesUnordered<InputFuture<'e>>,
+    people: FuturesUnordered<InputFuture<'e>>,
+    asked: Vec<Asked>,
+    /// Runs of delegates that wait for people.
+    waiting: Vec<Arc<str>>,
+}
+
+impl Flight<'_> {
+    fn is_empty(&self) -> bool {
+        self.model.is_none() && self.tools.is_empty() && self.people.is_empty()
+    }
 }
 
 impl Session {
     pub(crate) fn new(
         engine: Arc<Engine>,
         run: Run,
+        lease: Lease,
         observer: Option<Observer>,
         cancel: CancellationToken,
     ) -> Self {
-        Self { engine, run, seq: 0, observer, cancel }
+        let (journal, approver) = (engine.journal.clone(), engine.approver.clone());
+        Self { engine, run, seq: 0, lease, observer, cancel, journal, approver, body: None }
+    }
+
+    /// With events before.
+    pub(crate) fn continuing(mut self, seq: u64) -> Self {
+        self.seq = seq;
+        self
+    }
+
+    /// Kept in another journal than the engine's, asking other people.
+    pub(crate) fn among(mut self, journal: Arc<dyn Journal>, approver: Arc<dyn Approver>) -> Self {
+        self.journal = journal;
+        self.approver = approver;
+        self
     }
 
     /// The run's state.
@@ -90,20 +199,50 @@ impl Session {
         &self.run
     }
 
-    /// Begins the run and goes on to its end.
+    pub(crate) fn run_mut(&mut self) -> &mut Run {
+        &mut self.run
+    }
+
+    pub(crate) fn engine(&self) -> &Arc<Engine> {
+        &self.engine
+    }
+
+    pub(crate) fn journal(&self) -> &Arc<dyn Journal> {
+        &self.journal
+    }
+
+    /// Begins the run and goes on to its end, or until it waits for people who are not here.
     ///
     /// # Errors
     /// The journal failed.
-    pub async fn start(&mut self, start: RunStarted) -> Result<Finish, EngineError> {
-        self.drive(Event::RunStarted(Box::new(start))).await
+    pub async fn start(&mut self, mut start: RunStarted) -> Result<Outcome, EngineError> {
+        start.catalog = self.engine.keep_catalog(&self.journal).await?;
+        self.drive(Event::RunStarted(Box::new(start)), VecDeque::new()).await
     }
 
     /// Goes on after an answer with the user's next words.
     ///
     /// # Errors
     /// The journal failed.
-    pub async fn say(&mut self, text: &str) -> Result<Finish, EngineError> {
-        self.drive(Event::UserSaid { text: text.into() }).await
+    pub async fn say(&mut self, text: &str) -> Result<Outcome, EngineError> {
+        self.drive(Event::UserSaid { text: text.into() }, VecDeque::new()).await
+    }
+
+    /// Takes the run up: with the machine mounted already.
+    pub(crate) async fn take_up(&mut self, resumed: RunResumed) -> Result<Outcome, EngineError> {
+        let mail = VecDeque::from(self.journal.inbox(self.run.id())?);
+        let resumed = Event::RunResumed(Box::new(resumed));
+        // Whoever wants it to stop does not want it to begin anything before.
+        if mail.iter().any(|message| matches!(message.body, Inbox::Cancel { .. })) {
+            let by = mail.iter().find_map(|message| message.body.by().cloned());
+            let ids: Vec<u64> = mail.iter().map(|message| message.id).collect();
+            self.record(Event::CancelRequested { by }, &ids).await?;
+            if let Some(finish) = self.run.finish() {
+                return Ok(Outcome::Finished(finish.clone()));
+            }
+            return self.drive(resumed, VecDeque::new()).await;
+        }
+        self.drive(resumed, mail).await
     }
 
     /// Another token to cancel by, for the next words of a chat.
@@ -111,34 +250,65 @@ impl Session {
         self.cancel = cancel;
     }
 
-    async fn drive(&mut self, input: Event) -> Result<Finish, EngineError> {
+    async fn drive(
+        &mut self,
+        input: Event,
+        mut mail: VecDeque<Message>,
+    ) -> Result<Outcome, EngineError> {
         let engine = self.engine.clone();
-        let observer = self.observer.clone();
         let tools_cancel = CancellationToken::new();
-        let mut model: Option<InputFuture<'_>> = None;
-        let mut tools: FuturesUnordered<InputFuture<'_>> = FuturesUnordered::new();
-        let mut people: FuturesUnordered<InputFuture<'_>> = FuturesUnordered::new();
+        let mut flight = Flight {
+            model: None,
+            tools: FuturesUnordered::new(),
+            people: FuturesUnordered::new(),
+            asked: Vec::new(),
+            waiting: Vec::new(),
+        };
         let cancel = self.cancel.clone();
+        let watch = self.journal.watch(self.lease.run());
         let mut cancel_seen = false;
         let mut input = input;
+        let mut settles: Option<u64> = None;
         loop {
             let mut ended = false;
-            for effect in self.record(input).await? {
+            let settled: &[u64] = settles.as_slice();
+            for effect in self.record(input, settled).await? {
                 match effect {
                     Effect::Append(_) => {}
                     Effect::CallModel { hop, request, timeout } => {
-                        model = Some(ask_model(&engine, observer.clone(), hop, *request, timeout));
+                        let asking = Asking {
+                            run: self.run.id().clone(),
+                            hop,
+                            request: *request,
+                            timeout,
+                            observer: self.observer.clone(),
+                            previous: self.body.clone(),
+                        };
+                        flight.model = Some(flight::ask_model(&engine, asking));
                     }
                     Effect::CallTool(call) => {
-                        tools.push(call_tool(&engine, self.run.id(), *call, &tools_cancel));
+                        flight.tools.push(self.tool(&engine, *call, &tools_cancel));
                     }
                     Effect::AskPerson(question) => {
-                        people.push(ask_person(&engine, *question));
+                        if self.approver.is_here() {
+                            let left = self.left(question.expires_at);
+                            flight.ask(flight::ask_person(&self.approver, *question, left));
+                        }
                     }
-                    Effect::Abort => {
-                        tools_cancel.cancel();
-                        model = None;
-                        people.clear();
+                    Effect::AskUser(question) => {
+                        let left = self.left(question.expires_at);
+                        flight.ask(flight::ask_user(&self.approver, *question, left));
+                    }
+                    Effect::AskDoubt(doubt) => {
+                        flight.ask(flight::ask_doubt(&self.approver, *doubt));
+                    }
+                    Effect::Park | Effect::Abort => {
+                        if matches!(effect, Effect::Abort) {
+                            tools_cancel.cancel();
+                        }
+                        flight.model = None;
+                        flight.people.clear();
+                        flight.asked.clear();
                     }
                     Effect::End => ended = true,
                 }
@@ -146,34 +316,117 @@ impl Session {
             if ended {
                 tools_cancel.cancel();
                 // Let tools end what they started; their outcomes come too late to matter.
+                let tools = &mut flight.tools;
                 let _ =
                     tokio::time::timeout(GRACE, async { while tools.next().await.is_some() {} })
                         .await;
                 let finish = self.run.finish().cloned();
-                return finish.ok_or_else(|| EngineError::Halted { run: self.run.id().clone() });
+                return finish
+                    .map(Outcome::Finished)
+                    .ok_or_else(|| EngineError::Halted { run: self.run.id().clone() });
             }
-            if model.is_none() && tools.is_empty() && people.is_empty() {
-                return Err(EngineError::Halted { run: self.run.id().clone() });
+            if settles.take().is_some() {
+                flight.withdraw(&self.run);
             }
-            input = tokio::select! {
-                biased;
-                () = cancel.cancelled(), if !cancel_seen => {
-                    cancel_seen = true;
-                    Event::CancelRequested { by: None }
+            input = loop {
+                if let Some(message) = mail.pop_front() {
+                    settles = Some(message.id);
+                    if let Some(event) = event_of(message.body) {
+                        break event;
+                    }
+                    // It asks for what is so already.
+                    self.journal.settle(self.lease.run(), settles.as_slice()).await?;
+                    settles = None;
+                    continue;
                 }
-                Some(event) = tools.next(), if !tools.is_empty() => event,
-                Some(event) = people.next(), if !people.is_empty() => event,
-                event = async { match &mut model { Some(m) => m.await, None => std::future::pending().await } } => {
-                    model = None;
-                    event
+                if flight.is_empty() {
+                    return self.parked(flight.waiting);
+                }
+                let came = tokio::select! {
+                    biased;
+                    () = cancel.cancelled(), if !cancel_seen => {
+                        cancel_seen = true;
+                        Some(Event::CancelRequested { by: None })
+                    }
+                    () = async { match &watch { Some(watch) => watch.changed().await, None => std::future::pending().await } } => {
+                        mail.extend(self.journal.inbox(self.lease.run())?);
+                        None
+                    }
+                    Some(came) = flight.tools.next(), if !flight.tools.is_empty() => {
+                        if came.is_none() {
+                            flight.waiting = self.waiting_delegates();
+                        }
+                        came
+                    }
+                    Some(came) = flight.people.next(), if !flight.people.is_empty() => came,
+                    came = async { match &mut flight.model { Some(m) => m.await, None => std::future::pending().await } } => {
+                        flight.model = None;
+                        came
+                    }
+                };
+                if let Some(event) = came {
+                    break event;
                 }
             };
+            self.remember_body(&input);
+        }
+    }
+
+    /// The call of a tool: of a backend, or of another agent.
+    fn tool<'e>(
+        &self,
+        engine: &'e Engine,
+        call: callgate_machine::ToolCallEffect,
+        cancel: &CancellationToken,
+    ) -> InputFuture<'e> {
+        let Some(child) = engine.delegates.get(&call.tool.name) else {
+            return flight::call_tool(engine, self.run.id(), call, cancel);
+        };
+        let family = Family {
+            run: self.run.id().clone(),
+            caller: self.run.start().map(|start| start.caller.clone()).unwrap_or_default(),
+            left: self.run.budget_left(),
+            journal: self.journal.clone(),
+            approver: self.approver.clone(),
+            observer: self.observer.clone(),
+            cancel: cancel.child_token(),
+        };
+        delegate::call_delegate(child, call, family)
+    }
+
+    /// The runs of delegates that have begun and are not over.
+    fn waiting_delegates(&self) -> Vec<Arc<str>> {
+        let running = self.run.running().into_iter();
+        let is_delegate = |name: &str| self.engine.delegates.contains_key(name);
+        running
+            .filter(|(_, tool)| is_delegate(tool))
+            .map(|(call, _)| delegate::child_id(self.run.id(), &call))
+            .collect()
+    }
+
+    fn parked(&self, delegates: Vec<Arc<str>>) -> Result<Outcome, EngineError> {
+        let (waits, paused) = (self.run.waits(), self.run.is_paused());
+        if waits.is_empty() && !paused && delegates.is_empty() {
+            return Err(EngineError::Halted { run: self.run.id().clone() });
+        }
+        Ok(Outcome::Parked(Parked { run: self.run.id().clone(), paused, waits, delegates }))
+    }
+
+    fn left(&self, expires_at: Option<u64>) -> Option<Duration> {
+        let left = |at: u64| Duration::from_millis(at.saturating_sub(self.engine.now()));
+        expires_at.map(left)
+    }
+
+    /// The next request is kept as what it has other than this one.
+    fn remember_body(&mut self, input: &Event) {
+        if let Event::ModelReplied { exchange: Some(exchange), .. } = input {
+            self.body = exchange.request.whole(self.body.as_deref());
         }
     }
 
     /// Steps the machine with an input and all that follows from it, writes it down in one
-    /// append, and gives the effects to perform.
-    async fn record(&mut self, input: Event) -> Result<Vec<Effect>, EngineError> {
+    /// append together with the messages that it settles, and gives the effects to perform.
+    async fn record(&mut self, input: Event, settles: &[u64]) -> Result<Vec<Effect>, EngineError> {
         let mut queue = VecDeque::from([input]);
         let mut batch = Vec::with_capacity(4);
         let mut effects = Vec::new();
@@ -189,7 +442,7 @@ impl Session {
             }
             batch.push(record);
         }
-        self.engine.journal.append(&batch).await?;
+        self.journal.append_settling(&batch, settles).await?;
         if let Some(observer) = &self.observer {
             for record in batch {
                 observer(&Notice::Record(Arc::new(record)));
@@ -199,174 +452,36 @@ impl Session {
     }
 }
 
-fn ask_model<'e>(
-    engine: &'e Engine,
-    observer: Option<Observer>,
-    hop: u32,
-    request: Request,
-    timeout: Option<Duration>,
-) -> InputFuture<'e> {
-    Box::pin(async move {
-        let stream = engine.stream && observer.is_some();
-        let on_delta = |delta: Delta| {
-            if let Some(observer) = &observer {
-                observer(&Notice::Delta { hop, delta });
-            }
-        };
-        let on_delta = if stream { Some(&on_delta as OnDelta<'_>) } else { None };
-        let ask = async {
-            let mut passed_over = Vec::new();
-            let mut outcome = guarded(&*engine.model, &request, on_delta).await;
-            let mut by = None;
-            for fallback in &engine.fallbacks {
-                let Err(error) = &outcome else { break };
-                if !is_outage(error) {
-                    break;
-                }
-                passed_over.push(PassedOver {
-                    model: by.take().unwrap_or_else(|| engine.model.id().into()),
-                    error: error.clone(),
-                });
-                let request = engine.mount().translated(fallback.id(), &request);
-                outcome = guarded(&**fallback, &request, on_delta).await;
-                by = Some(fallback.id().into());
-            }
-            (outcome, by, passed_over)
-        };
-        let late = || {
-            let words = "the run's time was up before the model replied";
-            let error = ProviderError::new(ProviderErrorKind::Transport, words, Retry::Never);
-            (Err(error), None, Vec::new())
-        };
-        let (outcome, by, passed_over) = match timeout {
-            None => ask.await,
-            Some(limit) => tokio::time::timeout(limit, ask).await.unwrap_or_else(|_| late()),
-        };
-        let (reply, error) = match outcome {
-            Ok(reply) => (Some(Arc::new(reply)), None),
-            Err(error) => (None, Some(Box::new(error))),
-        };
-        Event::ModelReplied { hop, reply, error, by, passed_over }
-    })
-}
-
-/// A reply, or a failure, whatever the model's code does.
-async fn guarded(
-    model: &dyn Model,
-    request: &Request,
-    on_delta: Option<OnDelta<'_>>,
-) -> Result<Reply, ProviderError> {
-    AssertUnwindSafe(model.reply(request, on_delta)).catch_unwind().await.unwrap_or_else(|_| {
-        let words = "the model's own code panicked";
-        Err(ProviderError::new(ProviderErrorKind::BadReply, words, Retry::Never))
-    })
-}
-
-/// Whether another provider may do what this one cannot for now.
-fn is_outage(error: &ProviderError) -> bool {
-    matches!(
-        error.kind,
-        ProviderErrorKind::RateLimit
-            | ProviderErrorKind::Quota
-            | ProviderErrorKind::Unavailable
-            | ProviderErrorKind::Transport
-    )
-}
-
-fn call_tool<'e>(
-    engine: &'e Engine,
-    run: &Arc<str>,
-    effect: ToolCallEffect,
-    cancel: &CancellationToken,
-) -> InputFuture<'e> {
-    let call = effect.call.clone();
-    let attempt = effect.attempt;
-    let timeout = effect.timeout;
-    let backend = engine.backends.get(&effect.tool.name);
-    let cancel = cancel.clone();
-    let invocation = Invocation {
-        run: run.clone(),
-        call: effect.call,
-        tool: effect.tool.name.clone(),
-        arguments: effect.arguments,
-        idempotency_key: effect.idempotency_key,
-        attempt,
-        timeout,
-        cancel: cancel.clone(),
-    };
-    Box::pin(async move {
-        let invoked = match backend {
-            None => Invoked::failed(
-                Failure::new(ErrorKind::ToolException, "Nobody does the work of this tool here.")
-                    .executed(callgate_contract::Executed::No)
-                    .retryable(false),
-            ),
-            Some(backend) => {
-                let work = AssertUnwindSafe(backend.invoke(invocation)).catch_unwind();
-                tokio::select! {
-                    outcome = work => outcome.unwrap_or_else(|_| {
-                        Invoked::failed(Failure::new(
-                            ErrorKind::ToolException,
-                            "The tool's own code failed unexpectedly.",
-                        ))
-                    }),
-                    // Backends keep the time themselves; this is for one that does not.
-                    () = tokio::time::sleep(timeout + GRACE) => Invoked::failed(Failure::new(
-                        ErrorKind::Timeout,
-                        format!("The tool gave no result within {} ms.", timeout.as_millis()),
-                    )),
-                    () = async { cancel.cancelled().await; tokio::time::sleep(GRACE).await } => {
-                        Invoked::failed(Failure::new(ErrorKind::Cancelled, "The call was cancelled."))
-                    }
-                }
-            }
-        };
-        let (output, failure) = match invoked.result {
-            Ok(output) => (Some(output), None),
-            Err(failure) => (None, Some(failure)),
-        };
-        Event::CallFinished(Box::new(CallFinished {
-            call,
-            attempt,
-            output,
-            failure,
-            wire: invoked.wire,
-            raw: invoked.raw,
-            used: invoked.used,
-        }))
-    })
-}
-
-fn ask_person(engine: &Engine, question: callgate_machine::Question) -> InputFuture<'_> {
-    let (call, binding) = (question.call.clone(), question.binding.clone());
-    let left = question.expires_at.map(|at| Duration::from_millis(at.saturating_sub(engine.now())));
-    Box::pin(async move {
-        let asked = engine.approver.ask(question);
-        let word = match left {
-            None => asked.await,
-            Some(left) => match tokio::time::timeout(left, asked).await {
-                Ok(word) => word,
-                Err(_) => crate::approver::Word {
-                    decision: callgate_machine::event::Decision::Expired,
-                    by: None,
-                },
-            },
-        };
-        Event::ApprovalDecided { call, binding, decision: word.decision, by: word.by }
-    })
-}
-
-/// Milliseconds since 1970 that never go back within a process.
-#[derive(Debug, Default)]
-pub(crate) struct Clock {
-    last: AtomicU64,
-}
-
-impl Clock {
-    pub(crate) fn now(&self) -> u64 {
-        let now = SystemTime::now()
-            .duration_since(UNIX_EPOCH)
-            .map_or(0, |d| u64::try_from(d.as_millis()).unwrap_or(u64::MAX));
-        self.last.fetch_max(now, Ordering::Relaxed).max(now)
+impl<'e> Flight<'e> {
+    fn ask(&mut self, (asked, future): (Asked, InputFuture<'e>)) {
+        self.asked.push(asked);
+        self.people.push(future);
     }
+
+    /// Takes back the questions that were answered from elsewhere.
+    fn withdraw(&mut self, run: &Run) {
+        let waits = run.waits();
+        self.asked.retain(|asked| {
+            let waits = waits.iter().any(|wait| wait.call == asked.call);
+            if !waits {
+                asked.withdraw.cancel();
+            }
+            waits
+        });
+    }
+}
+
+/// What a message is to the machine; nothing for one that asks for what is so already.
+fn event_of(message: Inbox) -> Option<Event> {
+    Some(match message {
+        Inbox::Decision { call, binding, decision, by } => {
+            Event::ApprovalDecided { call, binding, decision, by }
+        }
+        Inbox::Answer { call, text, by } => Event::UserAnswered { call, text: Some(text), by },
+        Inbox::Doubt { call, resolution, by, .. } => Event::DoubtResolved { call, resolution, by },
+        Inbox::Cancel { by } => Event::CancelRequested { by },
+        Inbox::Pause { by } => Event::PauseRequested { by },
+        // A run that is driven goes on.
+        Inbox::Resume { .. } => return None,
+    })
 }

@@ -36,9 +36,13 @@ pub struct Agent {
     /// MCP servers, in the shape of `.mcp.json`.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub mcp_servers: Map<String, Value>,
-    /// Delegates: other agents offered as tools.
-    #[serde(default, skip_serializing_if = "Map::is_empty")]
-    pub agents: Map<String, Value>,
+    /// Delegates: other agents offered as tools, by the tool's name. Each call is a run of its own
+    /// within what is left of this run's budget.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub agents: BTreeMap<String, Delegate>,
+    /// Whether the model may put questions to the user: offers the built-in tool `ask_user`.
+    #[serde(default)]
+    pub ask_user: bool,
     /// How the run goes round.
     #[serde(default)]
     pub r#loop: Loop,
@@ -88,7 +92,8 @@ impl Default for Agent {
             instructions: None,
             tools: Vec::new(),
             mcp_servers: Map::new(),
-            agents: Map::new(),
+            agents: BTreeMap::new(),
+            ask_user: false,
             r#loop: Loop::default(),
             tool_choice: Choice::default(),
             parallel_tool_calls: true,
@@ -102,6 +107,43 @@ impl Default for Agent {
             temperature: None,
         }
     }
+}
+
+/// Another agent, offered as a tool.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Delegate {
+    /// Its folder, beside this file.
+    Path(String),
+    /// Its folder, and how it is offered.
+    Spec(DelegateSpec),
+}
+
+impl Delegate {
+    /// With everything that a path alone leaves out.
+    pub fn spec(&self) -> DelegateSpec {
+        match self {
+            Self::Path(path) => {
+                DelegateSpec { path: path.clone(), description: None, timeout_seconds: None }
+            }
+            Self::Spec(spec) => spec.clone(),
+        }
+    }
+}
+
+/// How another agent is offered.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct DelegateSpec {
+    /// Its folder, beside this file: with an `agent.json` of its own.
+    pub path: String,
+    /// What the model reads: what the agent does, and when to hand it a task.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// How long one task may take. Default: 600.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub timeout_seconds: Option<u64>,
 }
 
 /// One model, or several in the order they are asked.
@@ -199,6 +241,22 @@ pub enum ChoiceWord {
 pub struct Approvals {
     /// Seconds until an unanswered question counts as a no. Default: never.
     pub timeout_seconds: Option<u64>,
+    /// What becomes of a call that was begun and whose outcome a crash took, if its tool does not
+    /// say that it may be repeated. Default: a person is asked.
+    pub in_doubt: InDoubt,
+}
+
+/// What becomes of a call in doubt.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum InDoubt {
+    /// The run waits until a person says what became of it.
+    #[default]
+    Ask,
+    /// It is called again, with the same idempotency key: for tools that know the key.
+    Redo,
+    /// The model is told that nobody knows.
+    Fail,
 }
 
 /// The JSON Schema of an agent's file.

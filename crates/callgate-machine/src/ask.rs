@@ -53,12 +53,10 @@ fn offer(run: &Run, why: Why) -> (Arc<[ToolDefinition]>, ToolChoice) {
     (run.mount.tools().clone(), choice)
 }
 
-/// The effect of a recorded request.
-pub(crate) fn effect(run: &Run, event: &Event) -> Effect {
-    let Event::ModelRequested { hop, tools, tool_choice, .. } = event else {
-        return Effect::End;
-    };
+/// The effect of the last recorded request: also when it is made again after a resumption.
+pub(crate) fn effect(run: &Run) -> Effect {
     let agent = run.agent().clone();
+    let tools = &run.asked;
     let offered = if tools.len() == run.mount.tools().len() {
         run.mount.tools().clone()
     } else {
@@ -79,13 +77,13 @@ pub(crate) fn effect(run: &Run, event: &Event) -> Effect {
         instructions: agent.instructions.as_deref().map(Into::into),
         messages: run.messages.clone(),
         tools: offered,
-        tool_choice: tool_choice.clone(),
+        tool_choice: run.choice.clone(),
         parallel_tool_calls: (!agent.parallel_tool_calls).then_some(false),
         answer,
         max_output_tokens: agent.max_output_tokens,
         temperature: agent.temperature,
     };
-    Effect::CallModel { hop: *hop, request: Box::new(request), timeout: policy::time_left(run) }
+    Effect::CallModel { hop: run.hop, request: Box::new(request), timeout: policy::time_left(run) }
 }
 
 fn with_answer_tool(

@@ -25,6 +25,12 @@ pub enum Effect {
     CallTool(Box<ToolCallEffect>),
     /// Ask a person; answer with `ApprovalDecided`.
     AskPerson(Box<Question>),
+    /// Ask the user; answer with `UserAnswered`.
+    AskUser(Box<UserQuestion>),
+    /// Ask a person what became of a call; answer with `DoubtResolved`.
+    AskDoubt(Box<Doubt>),
+    /// The run waits to be resumed: withdraw what was asked of model and people, and let go.
+    Park,
     /// Stop the model and the tools in flight. Each tool still answers with `CallFinished`.
     Abort,
     /// The run is over; nothing follows.
@@ -48,9 +54,43 @@ pub struct ToolCallEffect {
     pub timeout: Duration,
 }
 
+/// A question that the model puts to the user.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UserQuestion {
+    /// The run.
+    pub run: Arc<str>,
+    /// The call that asks.
+    pub call: Arc<str>,
+    /// The question.
+    pub question: Arc<str>,
+    /// Answers to choose from, where the model gave some.
+    pub choices: Vec<Arc<str>>,
+    /// When the question lapses, in milliseconds since 1970.
+    pub expires_at: Option<u64>,
+}
+
+/// A call whose outcome was lost.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Doubt {
+    /// The run.
+    pub run: Arc<str>,
+    /// The call.
+    pub call: Arc<str>,
+    /// The tool.
+    pub tool: Arc<str>,
+    /// The admitted arguments.
+    pub arguments: Arc<str>,
+    /// The key under which the tool may know the call.
+    pub idempotency_key: Arc<str>,
+    /// The attempt whose outcome is unknown.
+    pub attempt: u32,
+}
+
 /// A question to a person.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Question {
+    /// The run.
+    pub run: Arc<str>,
     /// The call.
     pub call: Arc<str>,
     /// The tool.

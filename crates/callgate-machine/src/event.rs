@@ -9,7 +9,7 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use callgate_contract::{Adjustment, Failure, Fault, Output, shape::Omission, tier::Tier};
-use callgate_wire::{ProviderError, Reply, ToolChoice};
+use callgate_wire::{Exchange, ProviderError, Reply, ToolChoice, Usage};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -76,6 +76,9 @@ pub enum Event {
         /// Models that were asked before and failed.
         #[serde(default, rename = "passedOver", skip_serializing_if = "Vec::is_empty")]
         passed_over: Vec<PassedOver>,
+        /// What went over the wire, where the journal keeps it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        exchange: Option<Box<Exchange>>,
     },
     /// Derived: the gates judged a call.
     CallGated(Box<CallGated>),
@@ -101,6 +104,31 @@ pub enum Event {
         binding: Arc<str>,
         /// What they decided.
         decision: Decision,
+        /// Who.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        by: Option<Arc<str>>,
+    },
+    /// Derived: the model asks the user; the run waits for an answer.
+    #[serde(rename_all = "camelCase")]
+    UserAsked {
+        /// The call.
+        call: Arc<str>,
+        /// The question.
+        question: Arc<str>,
+        /// Answers to choose from, where the model gave some.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        choices: Vec<Arc<str>>,
+        /// When the question lapses, in milliseconds since 1970.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        expires_at: Option<u64>,
+    },
+    /// Input: the user answered, or did not.
+    UserAnswered {
+        /// The call that asked.
+        call: Arc<str>,
+        /// Their words; absent where nobody answered in time.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        text: Option<Arc<str>>,
         /// Who.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         by: Option<Arc<str>>,
@@ -131,23 +159,53 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         omissions: Vec<Omission>,
     },
+    /// Derived: a call was begun, its outcome was lost, and its tool does not say that it may be
+    /// repeated. It may have had its effect or not.
+    CallInDoubt {
+        /// The call.
+        call: Arc<str>,
+        /// The attempt whose outcome is unknown.
+        attempt: u32,
+        /// What the agent's policy makes of it; a person decides where absent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        policy: Option<Resolution>,
+    },
+    /// Input: a person looked, and says what became of a call in doubt.
+    DoubtResolved {
+        /// The call.
+        call: Arc<str>,
+        /// What to do.
+        resolution: Resolution,
+        /// Who.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        by: Option<Arc<str>>,
+    },
+    /// Input: a person wants the run to wait. Calls under way end first; nothing new begins.
+    PauseRequested {
+        /// Who.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        by: Option<Arc<str>>,
+    },
+    /// Input: the run goes on: after a pause, in another process, with another model or catalog.
+    RunResumed(Box<RunResumed>),
     /// Input: somebody wants the run to stop.
     CancelRequested {
         /// Who.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         by: Option<Arc<str>>,
     },
-    /// Derived: the run waits for a person.
+    /// Derived: nothing is under way any more; the run waits to be resumed.
     RunPaused {
-        /// What for.
-        reason: Arc<str>,
+        /// Who wanted it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        by: Option<Arc<str>>,
     },
     /// Derived: the run is over.
     RunFinished(Box<Finish>),
 }
 
 /// How a run begins.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RunStarted {
     /// The agent, as it was then.
@@ -168,6 +226,82 @@ pub struct RunStarted {
     /// What the model's surface does not hold of the tools' schemas; the gate holds it.
     #[serde(default, skip_serializing_if = "Shown::is_whole")]
     pub shown: Shown,
+    /// Models that stand in, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub fallbacks: Vec<Arc<str>>,
+    /// The hash of the catalog's text, where the journal keeps it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub catalog: Option<Arc<str>>,
+    /// The call of another run that this run answers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent: Option<Parent>,
+    /// The runs whose events this one begins with, oldest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub forked: Vec<Fork>,
+}
+
+/// The call of a run that another run answers.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Parent {
+    /// The run that delegates.
+    pub run: Arc<str>,
+    /// Its call.
+    pub call: Arc<str>,
+}
+
+/// A run whose first events are also the first of this one.
+///
+/// Calls of those events were made for that run: their idempotency keys and approvals carry its id.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Fork {
+    /// That run.
+    pub run: Arc<str>,
+    /// The position of the first event that is this run's own.
+    pub until: u64,
+}
+
+/// How a run goes on.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct RunResumed {
+    /// Who wanted it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub by: Option<Arc<str>>,
+    /// Another model than so far.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<Arc<str>>,
+    /// Other models that stand in than so far.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fallbacks: Option<Vec<Arc<str>>>,
+    /// Another catalog than so far, by the hash of its text.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub catalog: Option<Arc<str>>,
+}
+
+/// What became of a call whose outcome was lost.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "resolution", rename_all = "camelCase")]
+pub enum Resolution {
+    /// It had its effect. `result` is what it brought, as JSON text, where that is known.
+    Done {
+        /// JSON text.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        result: Option<Arc<str>>,
+    },
+    /// It had none: begin it again, with the same idempotency key.
+    Redo,
+    /// Leave it: the model is told that nobody knows.
+    Fail,
+}
+
+/// What the delegate of a call used up.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Spent {
+    /// Tokens.
+    pub usage: Usage,
+    /// Money, where it is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub usd: Option<f64>,
 }
 
 /// How a model is shown the tools, where that is less than their contracts.
@@ -301,7 +435,7 @@ pub struct LookupStarted {
 }
 
 /// How a tool call ended.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CallFinished {
     /// The call.
@@ -323,6 +457,9 @@ pub struct CallFinished {
     /// What the tool says it used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub used: Option<Arc<str>>,
+    /// What a delegate used up; it counts against this run's budget.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spent: Option<Spent>,
 }
 
 /// A person's word on a call.
@@ -354,6 +491,8 @@ impl Event {
             Self::ModelRequested { .. }
                 | Self::CallGated(_)
                 | Self::ApprovalRequested { .. }
+                | Self::UserAsked { .. }
+                | Self::CallInDoubt { .. }
                 | Self::CallStarted { .. }
                 | Self::ResultPassed { .. }
                 | Self::RunPaused { .. }

@@ -13,8 +13,10 @@ use callgate_wire::{Reply, Stop, ToolCall, ToolChoice};
 
 use crate::{
     answer,
+    builtin::{self, Builtin},
     effect::{self, Effect},
     event::{CallGated, Event, GateVerdict, LookupStarted},
+    people,
     run::{CallState, Found, Run},
 };
 
@@ -329,18 +331,42 @@ pub(crate) fn begin(run: &Run, index: usize) -> Option<Event> {
 
 /// What follows admission: the call itself, or a question to a person.
 fn start_or_ask(run: &Run, index: usize, verdict: &GateVerdict) -> Event {
+    if let (CallState::Ready { arguments }, Some(tool)) =
+        (&run.calls[index].state, tool_of(run, index))
+        && builtin::of(&tool) == Some(Builtin::AskUser)
+    {
+        return people::ask(run, index, arguments);
+    }
     let GateVerdict::Admitted { arguments, tier: Tier::Approve, because } = verdict else {
         return start(run, index);
     };
     let call = &run.calls[index];
     let expires_at =
         run.agent().approvals.timeout_seconds.map(|seconds| run.now + seconds.saturating_mul(1000));
-    let fingerprint = tool_of(run, index).map_or_else(String::new, |tool| tool.fingerprint());
     Event::ApprovalRequested {
         call: call.id.clone(),
-        binding: binding(run, &call.id, arguments, &fingerprint, expires_at),
+        binding: binding_now(run, index, arguments, expires_at),
         because: because.clone(),
         expires_at,
+    }
+}
+
+/// What a yes to a call would be good for, by its tool's definition of today.
+pub(crate) fn binding_now(
+    run: &Run,
+    index: usize,
+    arguments: &str,
+    expires_at: Option<u64>,
+) -> Arc<str> {
+    let fingerprint = tool_of(run, index).map_or_else(String::new, |tool| tool.fingerprint());
+    binding(run, &run.calls[index].id, arguments, &fingerprint, expires_at)
+}
+
+/// The condition that asked for a person's word, where there is one.
+pub(crate) fn because(call: &crate::run::Call) -> Option<Arc<str>> {
+    match call.verdict.as_ref()? {
+        GateVerdict::Admitted { because, .. } => because.clone(),
+        _ => None,
     }
 }
 
@@ -352,7 +378,7 @@ fn binding(
     fingerprint: &str,
     expires_at: Option<u64>,
 ) -> Arc<str> {
-    hash(&format!("{}\n{call}\n{fingerprint}\n{expires_at:?}\n{arguments}", run.id)).into()
+    hash(&format!("{}\n{call}\n{fingerprint}\n{expires_at:?}\n{arguments}", run.maker())).into()
 }
 
 /// The intent to call.
@@ -366,8 +392,9 @@ pub(crate) fn start(run: &Run, index: usize) -> Event {
     }
 }
 
-fn key(run: &Run, call: &str) -> Arc<str> {
-    format!("{}/{call}", run.id).into()
+/// The same for every attempt of a call.
+pub(crate) fn key(run: &Run, call: &str) -> Arc<str> {
+    format!("{}/{call}", run.maker()).into()
 }
 
 /// The effect of a recorded question to a person.
@@ -382,6 +409,7 @@ pub(crate) fn question(
     let index = run.calls.iter().position(|c| c.id == *id)?;
     let tool = tool_of(run, index)?;
     Some(Effect::AskPerson(Box::new(effect::Question {
+        run: run.id.clone(),
         call: id.clone(),
         tool: tool.name.clone(),
         description: tool.description.clone(),

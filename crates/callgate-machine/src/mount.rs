@@ -13,7 +13,10 @@ use callgate_contract::{
 use callgate_wire::{Request, ToolDefinition};
 use serde_json::value::{RawValue, to_raw_value};
 
-use crate::event::Shown;
+use crate::{
+    Agent,
+    event::{AnswerSchema, RunStarted, Shown},
+};
 
 /// What one model is offered. Cheap to clone.
 #[derive(Debug, Clone, Default)]
@@ -93,6 +96,54 @@ impl Mount {
         Self { tools: tools.into(), inner: Arc::new(inner) }
     }
 
+    /// Mounts a catalog for nobody who reads definitions, such as a program that makes one call:
+    /// the names alone, for refusals that list them. No provider's limit applies, and arguments
+    /// come back as they are.
+    pub fn names_only(catalog: &Catalog) -> Self {
+        let none: Arc<RawValue> = RawValue::NULL.to_owned().into();
+        let open = catalog.tools().filter(|tool| !tool.tier.never_runs());
+        let tools: Arc<[ToolDefinition]> = open
+            .map(|tool| ToolDefinition {
+                name: tool.name.clone(),
+                description: None,
+                parameters: none.clone(),
+                strict: None,
+                examples: Arc::from([]),
+                defer: false,
+            })
+            .collect();
+        tools.into()
+    }
+
+    /// The mount of a run: what its models, the first and those that stand in, are offered.
+    ///
+    /// A function of how the run began and of its catalog alone, so that a journal is enough to
+    /// mount it again.
+    pub fn of_run(start: &RunStarted, catalog: &Catalog) -> Self {
+        Self::of_models(
+            &start.agent,
+            &start.model,
+            &start.fallbacks,
+            catalog,
+            start.answer.as_ref(),
+        )
+    }
+
+    /// The same, before there is a run.
+    pub fn of_models(
+        agent: &Agent,
+        model: &str,
+        fallbacks: &[Arc<str>],
+        catalog: &Catalog,
+        answer: Option<&AnswerSchema>,
+    ) -> Self {
+        // A schema that does not compile ends the run before anything is sent.
+        let answer = answer.and_then(|answer| Schema::compile(answer.schema.clone()).ok());
+        let of = |model: &str| Self::of(catalog, family_of(model), agent.strict, answer.as_ref());
+        let others = fallbacks.iter().map(|id| (id.clone(), of(id))).collect();
+        of(model).with_fallbacks(others)
+    }
+
     /// With what another model is offered when it stands in.
     #[must_use]
     pub fn with_fallbacks(self, others: Vec<(Arc<str>, Self)>) -> Self {
@@ -168,4 +219,17 @@ impl Mount {
 /// the form of arguments goes without.
 fn examples_of(tool: &Tool) -> Arc<[Arc<RawValue>]> {
     tool.examples.iter().filter_map(|e| Some(to_raw_value(&e.input).ok()?.into())).collect()
+}
+
+/// Whose dialect a model's tools are told in, by the provider in its id.
+fn family_of(model: &str) -> Family {
+    match model.split([':', '/']).next().unwrap_or_default() {
+        "openai" | "openai-responses" | "openai-chat" => Family::OpenAi,
+        "anthropic" => Family::Anthropic,
+        "gemini" => Family::Gemini,
+        "deepseek" => Family::DeepSeek,
+        "mistral" => Family::Mistral,
+        "ollama" => Family::Ollama,
+        _ => Family::Compatible,
+    }
 }

@@ -12,8 +12,10 @@ use serde_json::value::RawValue;
 
 use crate::{
     Mount,
-    event::{AnswerSchema, GateVerdict, RunStarted},
+    budget::Budget,
+    event::{AnswerSchema, GateVerdict, LookupStarted, RunStarted},
     finish::Finish,
+    policy,
 };
 
 /// One run of an agent.
@@ -24,10 +26,16 @@ use crate::{
 #[derive(Debug)]
 pub struct Run {
     pub(crate) id: Arc<str>,
+    /// The position of the event being folded.
+    pub(crate) seq: u64,
+    /// Whether effects are wanted; a fold of old events leaves them out.
+    pub(crate) folding: bool,
     pub(crate) catalog: Arc<Catalog>,
     pub(crate) mount: Mount,
     /// What the last reply could call.
     pub(crate) choice: ToolChoice,
+    /// The tools listed in the last request.
+    pub(crate) asked: Vec<Arc<str>>,
     /// The model of the last reply, where it was not the first.
     pub(crate) replied_by: Option<Arc<str>>,
     pub(crate) start: Option<Arc<RunStarted>>,
@@ -50,7 +58,16 @@ pub struct Run {
     pub(crate) ids: HashSet<Arc<str>>,
     pub(crate) tally: Tally,
     pub(crate) cancelled: bool,
+    /// Who wants the run to wait, and whether it does.
+    pub(crate) pause: Option<Pause>,
     pub(crate) finish: Option<Box<Finish>>,
+}
+
+/// A pause, on its way or in force.
+#[derive(Debug, Clone)]
+pub(crate) struct Pause {
+    pub by: Option<Arc<str>>,
+    pub in_force: bool,
 }
 
 /// What the run is doing.
@@ -89,9 +106,39 @@ pub(crate) struct Call {
     pub state: CallState,
     /// What the gates last said, for when the whole reply has been judged.
     pub verdict: Option<GateVerdict>,
+    /// Whether a person said yes to the arguments as they are.
+    pub approved: bool,
     pub attempt: u32,
     /// Where the call stands in the last assistant message.
     pub part: usize,
+}
+
+/// A call that waits for a person.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Wait {
+    /// The call.
+    pub call: Arc<str>,
+    /// The tool, as the model named it.
+    pub tool: Arc<str>,
+    /// What for.
+    pub on: WaitFor,
+}
+
+/// What a call waits for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum WaitFor {
+    /// A yes or a no.
+    Approval {
+        /// What a yes is good for.
+        binding: Arc<str>,
+    },
+    /// The user's answer.
+    Answer {
+        /// The question.
+        question: Arc<str>,
+    },
+    /// Somebody's word on what became of it.
+    Doubt,
 }
 
 /// How far a call is.
@@ -103,6 +150,10 @@ pub(crate) enum CallState {
     Asking { arguments: Admitted, rule: usize },
     /// Waiting for a person.
     Waiting { arguments: Admitted, binding: Arc<str>, since: u64, expires_at: Option<u64> },
+    /// Waiting for the user's answer.
+    Asked { question: Arc<str>, choices: Vec<Arc<str>>, since: u64, expires_at: Option<u64> },
+    /// Begun once; nobody knows what became of it.
+    InDoubt { arguments: Admitted, since: u64 },
     /// Admitted, about to start.
     Ready { arguments: Admitted },
     /// Started, no outcome yet.
@@ -127,6 +178,8 @@ pub(crate) enum Found {
 pub(crate) struct Question {
     pub of: Arc<str>,
     pub key: String,
+    pub attempt: u32,
+    pub started: LookupStarted,
 }
 
 /// Counters that policy goes by.
@@ -162,9 +215,12 @@ impl Run {
     pub fn new(id: impl Into<Arc<str>>, catalog: Arc<Catalog>, mount: impl Into<Mount>) -> Self {
         Self {
             id: id.into(),
+            seq: 0,
+            folding: false,
             catalog,
             mount: mount.into(),
             choice: ToolChoice::Auto,
+            asked: Vec::new(),
             replied_by: None,
             start: None,
             answer: None,
@@ -182,8 +238,79 @@ impl Run {
             ids: HashSet::new(),
             tally: Tally::default(),
             cancelled: false,
+            pause: None,
             finish: None,
         }
+    }
+
+    /// Another catalog from here on, such as the one of today for a run of yesterday. To be done
+    /// before the machine is stepped with the `runResumed` that names it.
+    pub fn remount(&mut self, catalog: Arc<Catalog>, mount: impl Into<Mount>) {
+        self.catalog = catalog;
+        self.mount = mount.into();
+    }
+
+    /// How the run began, with what a resumption changed.
+    pub fn start(&self) -> Option<&RunStarted> {
+        self.start.as_deref()
+    }
+
+    /// The catalog in force.
+    pub fn catalog(&self) -> &Arc<Catalog> {
+        &self.catalog
+    }
+
+    /// The run that the event being folded was first made for: itself, or one that it was forked
+    /// from.
+    pub(crate) fn maker(&self) -> &Arc<str> {
+        let forks = self.start.as_ref().map_or(&[][..], |start| &start.forked);
+        forks.iter().find(|fork| self.seq < fork.until).map_or(&self.id, |fork| &fork.run)
+    }
+
+    /// Whether nothing new may begin.
+    pub(crate) fn is_held(&self) -> bool {
+        self.pause.is_some()
+    }
+
+    /// What is left of the budget: what a delegate of the run may use up.
+    pub fn budget_left(&self) -> Budget {
+        let budget = &self.agent().budget;
+        Budget {
+            tokens: budget.tokens.map(|most| most.saturating_sub(self.tally.usage.total())),
+            usd: budget.usd.map(|most| (most - self.tally.usd).max(0.0)),
+            seconds: policy::time_left(self).map(|left| left.as_secs().max(1)),
+            ..budget.clone()
+        }
+    }
+
+    /// Whether it waits to be resumed by a person's wish.
+    pub fn is_paused(&self) -> bool {
+        self.pause.as_ref().is_some_and(|pause| pause.in_force)
+    }
+
+    /// The calls under way, each with its tool's name.
+    pub fn running(&self) -> Vec<(Arc<str>, Arc<str>)> {
+        let running = |call: &Call| {
+            matches!(call.state, CallState::Running { .. })
+                .then(|| (call.id.clone(), call.name.clone()))
+        };
+        self.calls.iter().filter_map(running).collect()
+    }
+
+    /// What the run waits for people for: call by call.
+    pub fn waits(&self) -> Vec<Wait> {
+        let wait = |call: &Call| {
+            let on = match &call.state {
+                CallState::Waiting { binding, .. } => {
+                    WaitFor::Approval { binding: binding.clone() }
+                }
+                CallState::Asked { question, .. } => WaitFor::Answer { question: question.clone() },
+                CallState::InDoubt { .. } => WaitFor::Doubt,
+                _ => return None,
+            };
+            Some(Wait { call: call.id.clone(), tool: call.name.clone(), on })
+        };
+        self.calls.iter().filter_map(wait).collect()
     }
 
     /// The run's id.
@@ -227,7 +354,7 @@ impl Run {
         Facts {
             caller: self.start.as_ref().map_or(serde_json::Value::Null, |s| s.caller.clone()),
             run: json!({
-                "id": &*self.id,
+                "id": &**self.maker(),
                 "step": self.steps,
                 "calls": self.tally.started,
                 "now": self.now,
@@ -260,7 +387,7 @@ impl Run {
                     // Law: every call is answered, whatever ended the run.
                     skipped.push(call.name.clone());
                     let fault = match call.state {
-                        CallState::Running { .. } => {
+                        CallState::Running { .. } | CallState::InDoubt { .. } => {
                             Fault::failed(&callgate_contract::Failure::new(
                                 callgate_contract::ErrorKind::Cancelled,
                                 "The run ended before the tool did.",
@@ -294,9 +421,10 @@ impl Run {
         let mut found: Vec<_> = self.found.iter().collect();
         found.sort();
         callgate_contract::tool::hash(&format!(
-            "{} {:?} {} {} {} {} {:?} {:?} {calls:?} {:?} {found:?} {ids:?} {by_tool:?} {identical:?} {:?} {} {} {} {} {:?}",
+            "{} {:?} {:?} {} {} {} {} {:?} {:?} {calls:?} {:?} {found:?} {ids:?} {by_tool:?} {identical:?} {:?} {} {} {} {} {:?}",
             self.id,
             self.start,
+            self.pause,
             self.now,
             self.waited,
             self.hop,

@@ -8,7 +8,7 @@
 use std::sync::Arc;
 
 use callgate_contract::{
-    Admitted, ErrorKind, Executed, Failure, Fault, result,
+    Admitted, ErrorKind, Executed, Failure, Fault, Output, result,
     schema::{Schema, SchemaFault},
 };
 use callgate_wire::{AssistantPart, Message, Part, Reply, Stop, ToolCall, ToolChoice};
@@ -18,7 +18,7 @@ use crate::{
     effect::{Effect, ToolCallEffect},
     event::{CallFinished, CallGated, Decision, Event, GateVerdict, LookupStarted, Record, Why},
     finish::StoppedBy,
-    gating, policy,
+    gating, people, policy, resume,
     run::{Answer, Call, CallState, Found, Phase, Question, Run, envelope_error},
 };
 
@@ -27,10 +27,27 @@ use crate::{
 /// Events that make no sense in the state they meet (a late outcome, a decision on a call that
 /// nobody asked about) change nothing and cause nothing.
 pub fn step(run: &mut Run, record: &Record) -> Vec<Effect> {
+    run.folding = false;
+    advance(run, record)
+}
+
+/// Folds one event that was recorded before and gives the events that it derives, without making
+/// up the effects: those were performed when it was recorded.
+pub fn fold(run: &mut Run, record: &Record) -> Vec<Event> {
+    run.folding = true;
+    let derived = |effect| match effect {
+        Effect::Append(event) => Some(event),
+        _ => None,
+    };
+    advance(run, record).into_iter().filter_map(derived).collect()
+}
+
+fn advance(run: &mut Run, record: &Record) -> Vec<Effect> {
+    run.seq = record.seq;
     if run.phase == Phase::Over && !matches!(record.event, Event::UserSaid { .. }) {
         return Vec::new();
     }
-    run.now = record.at;
+    let before = std::mem::replace(&mut run.now, record.at);
     let mut out = Vec::new();
     match &record.event {
         Event::RunStarted(start) => {
@@ -57,6 +74,7 @@ pub fn step(run: &mut Run, record: &Record) -> Vec<Effect> {
             run.questions.clear();
             run.finish = None;
             run.cancelled = false;
+            run.pause = None;
             run.steps = 0;
             run.started_at = record.at;
             run.waited = 0;
@@ -64,17 +82,23 @@ pub fn step(run: &mut Run, record: &Record) -> Vec<Effect> {
             run.messages.push(Arc::new(Message::user(text.clone())));
             out.push(Effect::Append(ask::request(run, Why::Turn)));
         }
-        Event::ModelRequested { hop, why, tool_choice, .. } => {
+        Event::ModelRequested { hop, why, tool_choice, tools } => {
             run.hop = *hop;
             let is_step = *tool_choice != ToolChoice::None;
             run.steps += u32::from(is_step);
             run.choice.clone_from(tool_choice);
+            run.asked.clone_from(tools);
             run.phase = Phase::Thinking { why: *why, is_step };
-            out.push(ask::effect(run, &record.event));
+            // A request holds the whole transcript: making it up for every hop of a long run that
+            // is only folded would take the square of its length.
+            if !run.folding {
+                out.push(ask::effect(run));
+            }
         }
         Event::ModelReplied { hop, reply, error, by, .. } => {
             let Phase::Thinking { why, is_step } = run.phase else { return out };
-            if *hop != run.hop {
+            // A reply that came after the run was put to rest is asked for again.
+            if *hop != run.hop || run.is_held() {
                 return out;
             }
             run.replied_by.clone_from(by);
@@ -103,11 +127,31 @@ pub fn step(run: &mut Run, record: &Record) -> Vec<Effect> {
         Event::ApprovalDecided { call, binding, decision, by } => {
             decided(run, call, binding, decision, by.as_ref(), &mut out);
         }
+        Event::UserAsked { call, question, choices, expires_at } => {
+            people::asked(run, call, question, choices, *expires_at, &mut out);
+        }
+        Event::UserAnswered { call, text, by } => {
+            people::answered(run, call, text.as_ref(), by.as_ref(), &mut out);
+        }
         Event::CallStarted { call, attempt, idempotency_key, lookup } => {
             started(run, call, *attempt, idempotency_key, lookup.as_deref(), &mut out);
         }
         Event::CallFinished(finished) => finished_call(run, finished, &mut out),
         Event::ResultPassed { .. } => {}
+        Event::CallInDoubt { call, policy, .. } => {
+            resume::in_doubt(run, call, policy.as_ref(), &mut out);
+        }
+        Event::DoubtResolved { call, resolution, by } => {
+            resume::resolved(run, call, resolution, by.as_ref(), &mut out);
+        }
+        Event::PauseRequested { by } => resume::pause(run, by.as_ref(), &mut out),
+        Event::RunPaused { .. } => {
+            if let Some(pause) = &mut run.pause {
+                pause.in_force = true;
+            }
+            out.push(Effect::Park);
+        }
+        Event::RunResumed(resumed) => resume::resumed(run, resumed, before, &mut out),
         Event::CancelRequested { .. } => {
             run.cancelled = true;
             out.push(Effect::Abort);
@@ -115,12 +159,12 @@ pub fn step(run: &mut Run, record: &Record) -> Vec<Effect> {
                 out.push(Effect::Append(policy::finish(run, StoppedBy::UserCancel)));
             }
         }
-        Event::RunPaused { .. } => {}
         Event::RunFinished(finish) => {
             if run.in_flight() > 0 {
                 out.push(Effect::Abort);
             }
             run.questions.clear();
+            run.pause = None;
             if !run.calls.is_empty() {
                 run.hand_back();
             }
@@ -209,6 +253,7 @@ fn new_call(call: &ToolCall, part: usize) -> Call {
         barred: None,
         state: CallState::Pending,
         verdict: None,
+        approved: false,
         attempt: 0,
         part,
     }
@@ -259,7 +304,9 @@ fn judged(run: &mut Run, index: usize, is_first: bool, out: &mut Vec<Effect>) {
         return;
     }
     let all = if is_first { 0..run.calls.len() } else { index..index + 1 };
-    out.extend(all.filter_map(|index| gating::begin(run, index)).map(Effect::Append));
+    if !run.is_held() {
+        out.extend(all.filter_map(|index| gating::begin(run, index)).map(Effect::Append));
+    }
     close_hop(run, out);
 }
 
@@ -288,7 +335,11 @@ fn decided(
     match decision {
         Decision::Approve if !lapsed => {
             run.calls[index].state = CallState::Ready { arguments };
-            out.push(Effect::Append(gating::start(run, index)));
+            run.calls[index].approved = true;
+            // While the run is held the yes is kept; it begins when the run goes on.
+            if !run.is_held() {
+                out.push(Effect::Append(gating::start(run, index)));
+            }
         }
         Decision::Edit { arguments: edited } if !lapsed => {
             run.calls[index].raw = edited.clone();
@@ -328,7 +379,8 @@ fn started(
     };
     if let Some(lookup) = lookup {
         let key = gating::lookup_key(&lookup.tool, &lookup.arguments);
-        run.questions.insert(id.clone(), Question { of: lookup.of.clone(), key });
+        let (of, started) = (lookup.of.clone(), lookup.clone());
+        run.questions.insert(id.clone(), Question { of, key, attempt, started });
         if let Some(tool) = run.catalog.get(&lookup.tool) {
             out.push(effect(id, tool, Admitted::recorded(lookup.arguments.clone())));
         }
@@ -338,8 +390,10 @@ fn started(
     let CallState::Ready { arguments } = &run.calls[index].state else { return };
     let arguments = arguments.clone();
     let Some(tool) = gating::tool_of(run, index) else { return };
-    *run.tally.started_by_tool.entry(tool.name.clone()).or_default() += 1;
-    run.tally.started += 1;
+    if attempt == 1 {
+        *run.tally.started_by_tool.entry(tool.name.clone()).or_default() += 1;
+        run.tally.started += 1;
+    }
     let call = &mut run.calls[index];
     call.attempt = attempt;
     call.state = CallState::Running { arguments: arguments.clone() };
@@ -365,10 +419,29 @@ fn finished_call(run: &mut Run, finished: &CallFinished, out: &mut Vec<Effect>) 
     }
     let Some(index) = run.calls.iter().position(|c| c.id == finished.call) else { return };
     let CallState::Running { arguments } = &run.calls[index].state else { return };
+    // The late outcome of an attempt that was given up is not the outcome of the one under way.
+    if finished.attempt != run.calls[index].attempt {
+        return;
+    }
+    if let Some(spent) = &finished.spent {
+        run.tally.usage += spent.usage;
+        run.tally.usd += spent.usd.unwrap_or_default();
+    }
     let arguments = arguments.shared();
+    conclude(run, index, &arguments, &outcome, out);
+}
+
+/// Takes a call's outcome through the gate out.
+pub(crate) fn conclude(
+    run: &mut Run,
+    index: usize,
+    arguments: &Arc<str>,
+    outcome: &Result<Output, Failure>,
+    out: &mut Vec<Effect>,
+) {
     let Some(tool) = gating::tool_of(run, index) else { return };
     let (id, name) = (run.calls[index].id.clone(), run.calls[index].name.clone());
-    match result::pass(&tool, tool.mode.unwrap_or(run.mode()), &outcome) {
+    match result::pass(&tool, tool.mode.unwrap_or(run.mode()), outcome) {
         Ok(passed) => {
             if !passed.adjustments.is_empty() || !passed.omissions.is_empty() {
                 // Law 11. Before the request that shows the model what is left.
@@ -388,13 +461,13 @@ fn finished_call(run: &mut Run, finished: &CallFinished, out: &mut Vec<Effect>) 
                     .map(|(media_type, data)| Part::Image { media_type, data }),
             );
             run.calls[index].state = CallState::Done { content, is_error: false };
-            policy::succeeded(run, &name, &arguments);
+            policy::succeeded(run, &name, arguments);
         }
         Err(fault) => {
             done_with_fault(run, index, (*fault).clone());
             // What a cancellation did to the tools is no failure of the call.
             let counts = !run.cancelled;
-            if counts && policy::failed(run, &name, &arguments, &fault, out) {
+            if counts && policy::failed(run, &name, arguments, &fault, out) {
                 return;
             }
         }
@@ -406,13 +479,13 @@ fn finished_call(run: &mut Run, finished: &CallFinished, out: &mut Vec<Effect>) 
     }
 }
 
-fn end_if_idle(run: &mut Run, out: &mut Vec<Effect>) {
+pub(crate) fn end_if_idle(run: &mut Run, out: &mut Vec<Effect>) {
     if run.in_flight() == 0 {
         out.push(Effect::Append(policy::finish(run, StoppedBy::UserCancel)));
     }
 }
 
-fn done_with_fault(run: &mut Run, index: usize, fault: Fault) {
+pub(crate) fn done_with_fault(run: &mut Run, index: usize, fault: Fault) {
     let call = &mut run.calls[index];
     debug_assert!(fault.executed != Executed::Yes || call.attempt > 0 || call.barred.is_some());
     call.state = CallState::Done {
@@ -422,7 +495,11 @@ fn done_with_fault(run: &mut Run, index: usize, fault: Fault) {
 }
 
 /// Once every call has its answer: hand the results back together and ask on, or stop.
-fn close_hop(run: &mut Run, out: &mut Vec<Effect>) {
+pub(crate) fn close_hop(run: &mut Run, out: &mut Vec<Effect>) {
+    if run.is_held() {
+        resume::rest(run, out);
+        return;
+    }
     if run.phase != Phase::Calling || !run.calls.iter().all(Call::is_done) {
         return;
     }

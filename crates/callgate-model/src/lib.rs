@@ -30,11 +30,13 @@
 #![forbid(unsafe_code)]
 
 mod http;
+mod keep;
 mod model;
 mod registry;
 mod scripted;
 
 pub use http::{Endpoint, EndpointError, HttpModel, HttpOptions};
+pub use keep::{Keep, Kept};
 pub use model::{Model, OnDelta, ReplyFuture};
 pub use registry::{PROVIDERS, Provider, Registry, RegistryError, Resolved};
 pub use scripted::{ScriptError, ScriptedModel};

@@ -4,6 +4,8 @@ use std::{future::Future, pin::Pin};
 
 use callgate_wire::{Delta, ProviderError, Reply, Request};
 
+use crate::Keep;
+
 /// Where deltas go while a reply is coming. Called on the model's own thread; must not block.
 pub type OnDelta<'a> = &'a (dyn Fn(Delta) + Send + Sync);
 
@@ -20,4 +22,15 @@ pub trait Model: Send + Sync {
 
     /// One reply, whole. With `on_delta`, the provider is asked to stream.
     fn reply<'a>(&'a self, request: &'a Request, on_delta: Option<OnDelta<'a>>) -> ReplyFuture<'a>;
+
+    /// The same, leaving in `keep` what went over a wire. Default: nothing did.
+    fn reply_keeping<'a>(
+        &'a self,
+        request: &'a Request,
+        on_delta: Option<OnDelta<'a>>,
+        keep: &'a Keep,
+    ) -> ReplyFuture<'a> {
+        let _ = keep;
+        self.reply(request, on_delta)
+    }
 }

@@ -12,15 +12,19 @@
 //! One reply a request, in order. `arguments` as an object is taken with its own digits and
 //! spacing; as a string it is the text as it would have come, broken or not. `stop` is `end`,
 //! `length`, `refusal` or `incomplete`.
+//!
+//! With `"byTurn": true` the reply is chosen by the request, not by a count: it is the one after
+//! the replies that the transcript holds. So a script answers runs that go on in another process,
+//! and many runs at once. Its calls are named by their place then.
 
 use std::{
     path::{Path, PathBuf},
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
 use callgate_wire::{
-    AssistantPart, Delta, ProviderError, ProviderErrorKind, Reply, Request, Retry, Stop, ToolCall,
+    AssistantPart, Delta, Message, ProviderError, ProviderErrorKind, Reply, Request, Retry, Stop, ToolCall,
     Usage,
 };
 use serde::Deserialize;
@@ -34,6 +38,7 @@ pub struct ScriptedModel {
     id: String,
     replies: Vec<ScriptedReply>,
     repeat_last: bool,
+    by_turn: bool,
     state: Mutex<State>,
 }
 
@@ -81,6 +86,8 @@ struct Script {
     replies: Vec<ScriptedReply>,
     #[serde(default)]
     repeat_last: bool,
+    #[serde(default)]
+    by_turn: bool,
     /// Editors' hint, ignored.
     #[serde(default, rename = "$schema")]
     _schema: Option<String>,
@@ -158,11 +165,12 @@ impl ScriptedModel {
             id: format!("script:{name}"),
             replies: script.replies,
             repeat_last: script.repeat_last,
+            by_turn: script.by_turn,
             state: Mutex::default(),
         })
     }
 
-    /// The requests so far, in order.
+    /// The requests so far, in order. A script by turn remembers none.
     pub fn requests(&self) -> Vec<Request> {
         self.state().requests.clone()
     }
@@ -174,10 +182,23 @@ impl ScriptedModel {
 
     /// Notes the request; the reply to it, whose time has not come yet.
     fn next(&self, request: &Request) -> (Duration, Result<Reply, ProviderError>) {
+        let last = self.replies.last().filter(|_| self.repeat_last);
+        if self.by_turn {
+            let said = |m: &Arc<Message>| matches!(**m, Message::Assistant { .. });
+            let at = request.messages.iter().filter(|m| said(m)).count();
+            // A transcript holds its ids: what stands before gives the number of the next.
+            let before = self.replies.iter().take(at).map(|reply| reply.calls.len()).sum::<usize>();
+            let mut unnamed = before.max(at);
+            return match self.replies.get(at).or(last) {
+                Some(scripted) => {
+                    (Duration::from_millis(scripted.delay_ms), scripted.reply(&mut unnamed))
+                }
+                None => (Duration::ZERO, Err(self.exhausted(at + 1))),
+            };
+        }
         let mut state = self.state();
         let at = state.requests.len();
         state.requests.push(request.clone());
-        let last = self.replies.last().filter(|_| self.repeat_last);
         match self.replies.get(at).or(last) {
             Some(scripted) => {
                 (Duration::from_millis(scripted.delay_ms), scripted.reply(&mut state.unnamed))
@@ -324,6 +345,25 @@ mod tests {
         let exhausted = ask(&model).await.unwrap_err();
         assert!(exhausted.message.contains("5 replies") && exhausted.message.contains("reply 6"));
         assert_eq!(model.requests().len(), 6);
+    }
+
+    #[tokio::test]
+    async fn by_turn_the_transcript_says_which_reply_is_next() {
+        let model = ScriptedModel::from_json(
+            r#"{ "byTurn": true, "replies": [
+                { "calls": [ { "name": "f" }, { "name": "f" } ] }, { "calls": [ { "name": "g" } ] },
+                { "text": "Done." } ] }"#,
+        )
+        .unwrap();
+        let mut request = Request::default();
+        for expected in [vec!["call_0 f({})", "call_1 f({})"], vec!["call_2 g({})"], vec![]] {
+            for _ in 0..2 {
+                let reply = model.reply(&request, None).await.unwrap();
+                assert_eq!(calls(&reply), expected);
+            }
+            let content = model.reply(&request, None).await.unwrap().content;
+            request.messages.push(Arc::new(Message::Assistant { content }));
+        }
     }
 
     #[tokio::test]

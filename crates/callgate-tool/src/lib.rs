@@ -8,6 +8,7 @@
 //! | `{"command": ["python3", "weather.py"]}` | runs a program: arguments on stdin, result on stdout | [`command`] |
 //! | `{"http": {"url": "${BASE_URL}/tickets/{id}"}}` | sends a request | [`http`] |
 //! | `{"function": "name"}` | calls a Rust function of this program | [`function`] |
+//! | `{"mcp": {"server": "time", "tool": "now"}}` | calls a tool of an MCP server | [`mcp`], pinned by [`lock`] |
 //!
 //! What all kinds keep:
 //!
@@ -51,6 +52,8 @@ pub mod command;
 pub mod function;
 pub mod guard;
 pub mod http;
+pub mod lock;
+pub mod mcp;
 pub mod path;
 mod registry;
 mod secrets;

@@ -27,6 +27,7 @@ pub mod chat;
 mod codec;
 mod error;
 mod events;
+mod exchange;
 mod failure;
 mod finish;
 pub mod gemini;
@@ -46,6 +47,7 @@ mod think;
 
 pub use codec::{Codec, Delta, HttpBody, StreamDecoder};
 pub use error::{ProviderError, ProviderErrorKind, Retry};
+pub use exchange::{Body, Exchange};
 pub use note::{Note, Unforced};
 pub use reply::{Reply, Stop, Usage};
 pub use request::{

@@ -97,6 +97,12 @@ impl Decoder {
         self.retry_ms
     }
 
+    /// The last `id` that the stream gave, also by an event without data: a stream is resumed after
+    /// it. Empty where none came.
+    pub fn last_id(&self) -> Cow<'_, str> {
+        text(&self.id)
+    }
+
     /// Takes the next bytes and gives every event that they complete.
     ///
     /// # Errors
@@ -262,6 +268,13 @@ mod tests {
         let seen = events(&[b"event: error\nid: 7\ndata: a\n\ndata: b\n\n"]);
         let own = |name: &str, data: &str, id: &str| (name.into(), data.into(), id.into());
         assert_eq!(seen, [own("error", "a", "7"), own("", "b", "7")]);
+    }
+
+    #[test]
+    fn an_id_counts_without_data() {
+        let mut decoder = Decoder::default();
+        decoder.push(b"id: 7\nretry: 500\n\n", |_| panic!("there is no data")).unwrap();
+        assert_eq!((&*decoder.last_id(), decoder.retry_ms()), ("7", Some(500)));
     }
 
     #[test]

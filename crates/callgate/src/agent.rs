@@ -27,6 +27,8 @@ pub(crate) struct Parts {
     pub fallbacks: Vec<Arc<dyn Model>>,
     pub catalog: Catalog,
     pub backends: Vec<(Arc<str>, Arc<dyn Backend>)>,
+    pub delegates: Vec<(Arc<str>, Agent)>,
+    pub keep_wire: bool,
     pub approver: Option<Arc<dyn Approver>>,
     pub journal: Option<Arc<dyn Journal>>,
     pub answer: Option<AnswerSchema>,
@@ -79,6 +81,10 @@ impl Agent {
         for (tool, backend) in &parts.backends {
             engine = engine.backend(tool, backend.clone());
         }
+        for (tool, delegate) in &parts.delegates {
+            engine = engine.delegate(tool, delegate.engine());
+        }
+        engine = engine.keep_wire(parts.keep_wire);
         if let Some(approver) = &parts.approver {
             engine = engine.approver(approver.clone());
         }
@@ -97,6 +103,8 @@ pub struct AgentBuilder {
     fallbacks: Vec<Result<Arc<dyn Model>, ModelError>>,
     functions: Vec<FunctionTool>,
     tools: Vec<(Tool, Arc<dyn Backend>)>,
+    delegates: Vec<(Tool, AgentBuilder)>,
+    keep_wire: bool,
     approver: Option<Arc<dyn Approver>>,
     journal: Option<Arc<dyn Journal>>,
     answer: Option<AnswerSchema>,
@@ -150,6 +158,26 @@ impl AgentBuilder {
     #[must_use]
     pub fn contract(mut self, tool: Tool, backend: Arc<dyn Backend>) -> Self {
         self.tools.push((tool, backend));
+        self
+    }
+
+    /// Another agent behind a tool: each call is a run of its own, linked to the call, within what
+    /// is left of this run's budget, asking the same people and kept in the same journal. Without
+    /// a model of its own it has this agent's.
+    ///
+    /// The tool takes the arguments that its contract says; `task`, where there is one, is the
+    /// goal. [`Project`](crate::Project) makes such contracts from an `agent.json`.
+    #[must_use]
+    pub fn delegate(mut self, tool: Tool, agent: AgentBuilder) -> Self {
+        self.delegates.push((tool, agent));
+        self
+    }
+
+    /// Whether the bytes that go to the model's provider and come back are kept in the journal,
+    /// without headers. Default: no.
+    #[must_use]
+    pub fn keep_wire(mut self, keep: bool) -> Self {
+        self.keep_wire = keep;
         self
     }
 
@@ -240,8 +268,13 @@ impl AgentBuilder {
                 None
             }
         });
-        let all: Vec<(Tool, Arc<dyn Backend>)> = compiled.chain(self.tools).collect();
-        for (tool, backend) in all {
+        let worked =
+            compiled.chain(self.tools).map(|(tool, backend)| (tool, Work::Backend(backend)));
+        let handed =
+            self.delegates.into_iter().map(|(tool, agent)| (tool, Work::Agent(Box::new(agent))));
+        let all: Vec<(Tool, Work)> = worked.chain(handed).collect();
+        let mut handed = Vec::new();
+        for (tool, work) in all {
             if let Some(first) = catalog.get(&tool.name) {
                 mistakes.push(Mistake {
                     file: tool.source.to_string(),
@@ -253,7 +286,10 @@ impl AgentBuilder {
                 });
                 continue;
             }
-            backends.push((tool.name.clone(), backend));
+            match work {
+                Work::Backend(backend) => backends.push((tool.name.clone(), backend)),
+                Work::Agent(agent) => handed.push((tool.name.clone(), agent)),
+            }
             catalog.insert(tool);
         }
         if let Some(answer) = &self.answer
@@ -272,13 +308,26 @@ impl AgentBuilder {
             return Err(Error::Contracts(mistakes));
         }
         let model = self.model.ok_or(Error::NoModel)??;
-        let fallbacks = self.fallbacks.into_iter().collect::<Result<_, _>>()?;
+        let fallbacks: Vec<Arc<dyn Model>> =
+            self.fallbacks.into_iter().collect::<Result<_, _>>()?;
+        let mut delegates = Vec::new();
+        for (tool, agent) in handed {
+            let mut agent = *agent;
+            if agent.model.is_none() {
+                agent.model = Some(Ok(model.clone()));
+                agent.fallbacks = fallbacks.iter().cloned().map(Ok).collect();
+            }
+            agent.keep_wire |= self.keep_wire;
+            delegates.push((tool, agent.build()?));
+        }
         let parts = Parts {
             spec: self.spec,
             model,
             fallbacks,
             catalog,
             backends,
+            delegates,
+            keep_wire: self.keep_wire,
             approver: self.approver,
             journal: self.journal,
             answer: self.answer,
@@ -286,6 +335,12 @@ impl AgentBuilder {
         };
         Ok(Agent { parts: Arc::new(parts) })
     }
+}
+
+/// Who does a tool's work.
+enum Work {
+    Backend(Arc<dyn Backend>),
+    Agent(Box<AgentBuilder>),
 }
 
 /// The answer schema of a type.

@@ -36,6 +36,7 @@
 //! - [`tool`](macro@tool): makes a contract of an async function, its doc comments and its types.
 //! - [`Project`]: an agent in files, as the `callgate` command runs it.
 //! - [`model`]: providers, scripts, and (feature `local`) a model in this process.
+//! - `server` (feature `server`): a project's [`Toolset`] for MCP clients, over stdio and HTTP.
 //!
 //! The crates below are re-exported whole where their types are meant to be seen:
 //! [`contract`], [`machine`], [`wire`].
@@ -50,16 +51,18 @@ mod run;
 mod tool;
 
 pub use agent::{Agent, AgentBuilder};
-pub use call::{Called, SingleCall};
 pub use callgate_contract as contract;
 pub use callgate_engine as engine;
+pub use callgate_engine::{Called, SingleCall, Toolset};
 pub use callgate_machine as machine;
 pub use callgate_macros::tool;
+#[cfg(feature = "server")]
+pub use callgate_server as server;
 pub use callgate_tool as backend;
 pub use callgate_tool::{CallContext, ToolError};
 pub use callgate_wire as wire;
 pub use error::Error;
-pub use project::{Project, ProjectError};
+pub use project::{FirstUse, Project, ProjectBuilder, ProjectError, ProjectServer, Target};
 pub use run::{Answer, Run, Typed};
 pub use tool::{FunctionTool, IntoTool};
 

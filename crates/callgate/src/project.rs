@@ -1,4 +1,15 @@
-//! An agent in files: `agent.json` and the contracts it names.
+//! An agent in files: `agent.json`, the contracts it names, and its MCP servers.
+//!
+//! Opening a project starts nothing. Tools of MCP servers come from `callgate.lock`; a server that
+//! was never pinned has none until [`Project::pin`] lists it.
+
+mod agents;
+mod answer;
+#[cfg(feature = "oauth")]
+mod login;
+mod pin;
+mod servers;
+mod tools;
 
 use std::{
     fs,
@@ -6,12 +17,26 @@ use std::{
     sync::Arc,
 };
 
-use callgate_contract::{Catalog, Mistake, Tool, catalog::Source, schema::Schema};
-use callgate_machine::{Agent as Spec, agent::AnswerRef, event::AnswerSchema};
-use callgate_tool::{Backend, Backends, Env, process_env};
+use callgate_contract::{Catalog, Mistake, Tool, catalog::Source};
+use callgate_machine::{Agent as Spec, event::AnswerSchema};
+use callgate_tool::{
+    Backend, Backends, Env,
+    lock::LockError,
+    mcp::{ClientOptions, Declared},
+    process_env,
+};
 use serde_json::Value;
 
+use self::{
+    agents::Delegate,
+    answer::{AnswerFault, answer_schema},
+    servers::McpServers,
+    tools::Waiting,
+};
 use crate::{Agent, AgentBuilder, Error};
+
+pub use pin::{FirstUse, Target};
+pub use servers::ProjectServer;
 
 /// A project as it stands on disk, read and judged.
 #[derive(Clone)]
@@ -21,6 +46,70 @@ pub struct Project {
     catalog: Catalog,
     backends: Vec<(Arc<str>, Arc<dyn Backend>)>,
     answer: Option<AnswerSchema>,
+    mcp: McpServers,
+    waiting: Vec<Waiting>,
+    delegates: Arc<[Delegate]>,
+    opening: Arc<Opening>,
+}
+
+/// How a project is opened.
+struct Opening {
+    backends: Backends,
+    env: Env,
+    clients: ClientOptions,
+    /// Where logins at its servers are kept; without it they are not looked for.
+    #[cfg(feature = "oauth")]
+    tokens: Option<callgate_tool::mcp::auth::TokenStore>,
+}
+
+impl Opening {
+    /// What the client of one server does beyond its configuration.
+    fn client_of(&self, server: &Declared) -> ClientOptions {
+        #[cfg(feature = "oauth")]
+        if let Some(tokens) = &self.tokens {
+            return login::client_of(server, self, tokens);
+        }
+        let _ = server;
+        self.clients.clone()
+    }
+}
+
+/// A project to be opened otherwise than usual.
+pub struct ProjectBuilder {
+    dir: PathBuf,
+    opening: Opening,
+}
+
+impl ProjectBuilder {
+    /// Other backends than the built-in ones.
+    #[must_use]
+    pub fn backends(mut self, backends: Backends) -> Self {
+        self.opening.backends = backends;
+        self
+    }
+
+    /// Another environment for `${NAME}` than the process's.
+    #[must_use]
+    pub fn env(mut self, env: Env) -> Self {
+        self.opening.env = env;
+        self
+    }
+
+    /// What the clients of its MCP servers do beyond their configuration: who is asked, how long a
+    /// list holds.
+    #[must_use]
+    pub fn clients(mut self, options: ClientOptions) -> Self {
+        self.opening.clients = options;
+        self
+    }
+
+    /// Reads the project.
+    ///
+    /// # Errors
+    /// As [`Project::open`].
+    pub fn open(self) -> Result<Project, Error> {
+        Project::read(self.dir, Arc::new(self.opening), &[])
+    }
 }
 
 /// Why a project's files cannot be read.
@@ -38,6 +127,19 @@ pub enum ProjectError {
         /// Why.
         source: std::io::Error,
     },
+    /// `callgate.lock` cannot be read or written.
+    #[error(transparent)]
+    Lock(#[from] LockError),
+    /// A tool that neither the server nor the lock knows.
+    #[error("the server \"{server}\" has no tool \"{tool}\"; it has: {}", known.join(", "))]
+    NoServerTool {
+        /// The server.
+        server: Arc<str>,
+        /// The tool.
+        tool: Arc<str>,
+        /// The tools that it has.
+        known: Vec<Arc<str>>,
+    },
 }
 
 impl Project {
@@ -46,7 +148,7 @@ impl Project {
     /// # Errors
     /// No `agent.json`, or mistakes in any of the files: all of them.
     pub fn open(dir: impl AsRef<Path>) -> Result<Self, Error> {
-        Self::open_with(dir, &Backends::builtin(), &process_env())
+        Self::builder(dir).open()
     }
 
     /// Reads the project with other backends or another environment.
@@ -54,7 +156,38 @@ impl Project {
     /// # Errors
     /// No `agent.json`, or mistakes in any of the files: all of them.
     pub fn open_with(dir: impl AsRef<Path>, backends: &Backends, env: &Env) -> Result<Self, Error> {
-        let dir = dir.as_ref().to_path_buf();
+        Self::builder(dir).backends(backends.clone()).env(env.clone()).open()
+    }
+
+    /// Begins to open a project otherwise than usual.
+    pub fn builder(dir: impl AsRef<Path>) -> ProjectBuilder {
+        let opening = Opening {
+            backends: Backends::builtin(),
+            env: process_env(),
+            clients: ClientOptions::default(),
+            #[cfg(feature = "oauth")]
+            tokens: None,
+        };
+        ProjectBuilder { dir: dir.as_ref().to_path_buf(), opening }
+    }
+
+    /// The same project as its files are now, with the same connections.
+    fn again(&self) -> Result<Self, Error> {
+        Self::read(self.dir.clone(), self.opening.clone(), &self.mcp.servers)
+    }
+
+    fn read(dir: PathBuf, opening: Arc<Opening>, known: &[ProjectServer]) -> Result<Self, Error> {
+        let above: Vec<PathBuf> = dir.canonicalize().into_iter().collect();
+        Self::read_below(dir, opening, known, &above)
+    }
+
+    /// `above`: the folders whose agents hand tasks to this one, itself included.
+    fn read_below(
+        dir: PathBuf,
+        opening: Arc<Opening>,
+        known: &[ProjectServer],
+        above: &[PathBuf],
+    ) -> Result<Self, Error> {
         let path = dir.join("agent.json");
         if !path.is_file() {
             return Err(ProjectError::NoAgent(dir).into());
@@ -67,6 +200,11 @@ impl Project {
             // What can be read of it is enough to judge the other files as well.
             serde_json::from_str(&text).unwrap_or_default()
         });
+        let source = Source::parse(&shown, &text).ok();
+        let env = &opening.env;
+        let options = |server: &Declared| opening.client_of(server);
+        let (mcp, found) = McpServers::read(&dir, source.as_ref(), env, &options, known)?;
+        mistakes.extend(found);
         let at = |pointer: &str, message: String, hint: Option<String>| {
             Source::parse(&shown, &text)
                 .map_or_else(|mistake| mistake, |source| source.mistake(pointer, message, hint))
@@ -85,7 +223,7 @@ impl Project {
         }
         files.sort();
         files.dedup();
-        let loaded = load_tools(&files, backends, env)?;
+        let loaded = tools::load(&files, &opening.backends, env, Some(&mcp))?;
         mistakes.extend(loaded.mistakes);
         let answer = match &spec.answer {
             None => None,
@@ -101,10 +239,33 @@ impl Project {
                 }
             },
         };
+        let (delegates, found) = agents::read(&dir, &spec, &opening, above, &at)?;
+        mistakes.extend(found);
+        let mut catalog = loaded.catalog;
+        for delegate in &delegates {
+            let name = &delegate.tool.name;
+            if let Some(tool) = catalog.get(name) {
+                let message = format!("the name \"{name}\" is taken by {}", tool.source);
+                let hint = "Give one of them another name.".to_owned();
+                mistakes.push(at("/agents", message, Some(hint)));
+                continue;
+            }
+            catalog.insert(delegate.tool.clone());
+        }
         if !mistakes.is_empty() {
             return Err(Error::Contracts(mistakes));
         }
-        Ok(Self { dir, spec, catalog: loaded.catalog, backends: loaded.backends, answer })
+        Ok(Self {
+            dir,
+            spec,
+            catalog,
+            backends: loaded.backends,
+            answer,
+            mcp,
+            waiting: loaded.waiting,
+            delegates: delegates.into(),
+            opening,
+        })
     }
 
     /// The contract files that a folder's `agent.json` names, whether they can be loaded or not.
@@ -147,6 +308,16 @@ impl Project {
         self.backends.iter().find(|(name, _)| &**name == tool).map(|(_, backend)| backend)
     }
 
+    /// Contracts that are not in use, since their server is disabled or was never pinned.
+    pub fn waiting(&self) -> impl Iterator<Item = &Mistake> {
+        self.waiting.iter().map(|waiting| &waiting.place)
+    }
+
+    /// Those of them that nobody can judge before their server is pinned.
+    pub fn unjudged(&self) -> impl Iterator<Item = &Mistake> {
+        self.waiting.iter().filter(|waiting| !waiting.is_disabled).map(|waiting| &waiting.place)
+    }
+
     /// The answer's schema, resolved.
     pub fn answer(&self) -> Option<&AnswerSchema> {
         self.answer.as_ref()
@@ -161,129 +332,10 @@ impl Project {
                 builder = builder.contract(Tool::clone(tool), backend.clone());
             }
         }
+        for delegate in self.delegates.iter() {
+            builder = builder.delegate(delegate.tool.clone(), delegate.project.agent());
+        }
         builder
-    }
-}
-
-/// Contracts read from files, and what is wrong with the others.
-pub(crate) struct Loaded {
-    pub catalog: Catalog,
-    pub backends: Vec<(Arc<str>, Arc<dyn Backend>)>,
-    pub mistakes: Vec<Mistake>,
-}
-
-/// Reads contract files and makes their backends.
-pub(crate) fn load_tools(
-    files: &[PathBuf],
-    builtin: &Backends,
-    env: &Env,
-) -> Result<Loaded, Error> {
-    let mut texts = Vec::new();
-    for file in files {
-        texts.push((shown(file), read(file)?, file.parent().unwrap_or(Path::new(".")).to_owned()));
-    }
-    let named = texts.iter().map(|(name, text, _)| (name.as_str(), text.as_str()));
-    let (catalog, mut mistakes) = Catalog::load_what_is_right(named);
-    let mut backends = Vec::new();
-    for tool in catalog.tools() {
-        let Some((name, text, folder)) = texts.iter().find(|(name, _, _)| *name == *tool.source)
-        else {
-            continue;
-        };
-        match builtin.build(&tool.backend, folder, env.clone()) {
-            Ok(backend) => {
-                if let Ok(source) = Source::parse(name, text) {
-                    mistakes.extend(misread(tool, &*backend, &source));
-                }
-                backends.push((tool.name.clone(), backend));
-            }
-            Err(error) => {
-                if let Ok(source) = Source::parse(name, text) {
-                    let pointer = format!("/backend{}", error.pointer());
-                    mistakes.push(source.mistake(&pointer, error.to_string(), None));
-                }
-            }
-        }
-    }
-    Ok(Loaded { catalog, backends, mistakes })
-}
-
-/// Placeholders of a backend that no argument could ever fill: a slip that would drop the
-/// parameter at every call without a word.
-fn misread(tool: &Tool, backend: &dyn Backend, source: &Source<'_>) -> Vec<Mistake> {
-    let schema = tool.input.value();
-    let Some(properties) = schema.get("properties").and_then(Value::as_object) else {
-        return Vec::new();
-    };
-    let is_closed = schema.get("additionalProperties") == Some(&Value::Bool(false));
-    let known: Vec<&str> = properties.keys().map(String::as_str).collect();
-    backend
-        .reads()
-        .into_iter()
-        .filter_map(|read| {
-            let name = read.argument.trim_start_matches('/').split('/').next()?.to_owned();
-            let near = callgate_contract::nearest(&name, &known);
-            if properties.contains_key(&name) || (!is_closed && near.is_none()) {
-                return None;
-            }
-            let hint = match near {
-                Some(near) => format!("Did you mean \"{{{near}}}\"?"),
-                None => format!("The input has: {}.", known.join(", ")),
-            };
-            let message = format!("the input has no property \"{name}\"");
-            Some(source.mistake(&format!("/backend{}", read.at), message, Some(hint)))
-        })
-        .collect()
-}
-
-impl Project {
-    /// Judges contract files by themselves, as `callgate check` does.
-    ///
-    /// # Errors
-    /// A file cannot be read, or has mistakes: all of them.
-    pub fn check(files: &[PathBuf]) -> Result<Catalog, Error> {
-        let loaded = load_tools(files, &Backends::builtin(), &process_env())?;
-        if loaded.mistakes.is_empty() {
-            Ok(loaded.catalog)
-        } else {
-            Err(Error::Contracts(loaded.mistakes))
-        }
-    }
-}
-
-enum AnswerFault {
-    Here(String),
-    There(Vec<Mistake>),
-}
-
-fn answer_schema(dir: &Path, reference: &AnswerRef) -> Result<Value, AnswerFault> {
-    match reference {
-        AnswerRef::Inline(schema) => {
-            let schema = Value::Object(schema.clone());
-            Schema::compile(schema.clone()).map_err(|faults| {
-                let told: Vec<String> =
-                    faults.iter().map(|f| format!("{} (at {})", f.message, f.pointer)).collect();
-                AnswerFault::Here(told.join("; "))
-            })?;
-            Ok(schema)
-        }
-        AnswerRef::Path(path) => {
-            let path = dir.join(path);
-            let text = fs::read_to_string(&path)
-                .map_err(|e| AnswerFault::Here(format!("cannot read {}: {e}", path.display())))?;
-            let name = shown(&path);
-            let source = Source::parse(&name, &text).map_err(|m| AnswerFault::There(vec![m]))?;
-            let schema = source.doc.root().to_value();
-            Schema::compile(schema.clone()).map_err(|faults| {
-                AnswerFault::There(
-                    faults
-                        .into_iter()
-                        .map(|f| source.mistake(&f.pointer, f.message, f.hint))
-                        .collect(),
-                )
-            })?;
-            Ok(schema)
-        }
     }
 }
 
@@ -304,4 +356,18 @@ fn read(path: &Path) -> Result<String, ProjectError> {
 fn shown(path: &Path) -> String {
     let text = path.display().to_string();
     text.strip_prefix("./").map(str::to_owned).unwrap_or(text)
+}
+impl Project {
+    /// Judges contract files by themselves, as `callgate check` does.
+    ///
+    /// # Errors
+    /// A file cannot be read, or has mistakes: all of them.
+    pub fn check(files: &[PathBuf]) -> Result<Catalog, Error> {
+        let loaded = tools::load(files, &Backends::builtin(), &process_env(), None)?;
+        if loaded.mistakes.is_empty() {
+            Ok(loaded.catalog)
+        } else {
+            Err(Error::Contracts(loaded.mistakes))
+        }
+    }
 }

@@ -2,7 +2,7 @@
 
 use std::{future::IntoFuture, marker::PhantomData, pin::Pin, sync::Arc};
 
-use callgate_engine::{Notice, Observer};
+use callgate_engine::{Notice, Observer, Outcome};
 use callgate_machine::{Finish, Status, event::AnswerSchema};
 use futures_util::Stream;
 use schemars::JsonSchema;
@@ -81,8 +81,16 @@ impl Run {
     /// Runs to the end, whatever it is.
     ///
     /// # Errors
-    /// Events could not be kept.
+    /// Events could not be kept, or the run waits for people who are not here.
     pub async fn finish(self) -> Result<Finish, Error> {
+        Ok(self.outcome().await?.finished()?)
+    }
+
+    /// Runs to the end, or until it waits for people who are not here.
+    ///
+    /// # Errors
+    /// Events could not be kept.
+    pub async fn outcome(self) -> Result<Outcome, Error> {
         let engine = self.agent.engine_with(self.answer);
         let start = engine.start(&self.goal, self.caller);
         let mut session = engine.session(self.observer, self.cancel);

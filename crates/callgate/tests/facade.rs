@@ -255,7 +255,8 @@ async fn an_answer_schema_that_is_none_ends_the_run_before_anything_is_sent() {
     let mut start = engine.start("go", Value::Null);
     let schema = json!({"type": "nonsense"});
     start.answer = Some(callgate::machine::event::AnswerSchema { schema, tool: None });
-    let finish = engine.session(None, Default::default()).start(start).await.unwrap();
+    let finish =
+        engine.session(None, Default::default()).start(start).await.unwrap().finished().unwrap();
     assert_eq!((finish.stopped_by, finish.hops), (Some(StoppedBy::SchemaFail), 0));
     let fault = finish.fault.unwrap();
     assert!(fault.message.contains("nonsense") && fault.message.contains("/type"), "{fault:?}");

@@ -7,7 +7,6 @@ use callgate::{
     engine::{Approver, Word, WordFuture},
     machine::{Question, event::Decision},
 };
-use tokio::sync::Mutex;
 
 use super::{Terminal, edit};
 use crate::{
@@ -25,14 +24,12 @@ pub(crate) struct AtTerminal {
     stop: Arc<Stop>,
     /// What arguments are edited in; on one line where there is none.
     editor: Option<String>,
-    /// Questions of one reply come at once; a terminal has room for one.
-    turn: Mutex<()>,
 }
 
 impl AtTerminal {
     /// Where there is a terminal.
     pub(crate) fn open(catalog: &Catalog, screen: &Arc<Screen>, stop: &Arc<Stop>) -> Option<Self> {
-        let terminal = Arc::new(Terminal::open()?);
+        let terminal = Terminal::own()?;
         Some(Self::on(terminal, edit::editor(), catalog, screen, stop))
     }
 
@@ -44,11 +41,11 @@ impl AtTerminal {
         stop: &Arc<Stop>,
     ) -> Self {
         let (catalog, screen, stop) = (catalog.clone(), screen.clone(), stop.clone());
-        Self { terminal, screen, catalog, stop, editor, turn: Mutex::new(()) }
+        Self { terminal, screen, catalog, stop, editor }
     }
 
     async fn decide(&self, question: Question) -> Word {
-        let _turn = self.turn.lock().await;
+        let _turn = self.terminal.turn().await;
         let _quiet = self.screen.question();
         self.terminal.say(&self.put(&question));
         loop {
@@ -158,6 +155,7 @@ mod tests {
         let screen = Arc::new(Screen::stderr());
         let approver = AtTerminal::on(Arc::new(terminal), None, &catalog, &screen, &stop);
         let question = Question {
+            run: "run_1".into(),
             call: "call_1".into(),
             tool: "refund".into(),
             description: "Pays money back.\nMore.".into(),

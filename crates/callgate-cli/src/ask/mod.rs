@@ -2,7 +2,10 @@
 
 mod approver;
 mod edit;
+mod elicit;
+mod field;
 mod terminal;
 
 pub(crate) use approver::AtTerminal;
+pub(crate) use elicit::Elicit;
 pub(crate) use terminal::Terminal;

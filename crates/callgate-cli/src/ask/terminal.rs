@@ -7,14 +7,14 @@ use std::{
     fs::File,
     io::{self, BufRead as _, BufReader, IsTerminal as _, Write as _},
     sync::{
-        Mutex as StdMutex, PoisonError,
+        Arc, Mutex as StdMutex, OnceLock, PoisonError,
         mpsc::{Sender, channel},
     },
     thread,
 };
 
 use tokio::sync::{
-    Mutex,
+    Mutex, MutexGuard,
     mpsc::{UnboundedReceiver, unbounded_channel},
 };
 
@@ -23,6 +23,8 @@ pub(crate) struct Terminal {
     out: StdMutex<Box<dyn io::Write + Send>>,
     want: Sender<()>,
     lines: Mutex<Lines>,
+    /// Questions come at once; a terminal has room for one.
+    turn: Mutex<()>,
 }
 
 struct Lines {
@@ -31,8 +33,14 @@ struct Lines {
 }
 
 impl Terminal {
+    /// The process's own terminal: one for everybody who asks something there.
+    pub(crate) fn own() -> Option<Arc<Self>> {
+        static OWN: OnceLock<Option<Arc<Terminal>>> = OnceLock::new();
+        OWN.get_or_init(|| Self::open().map(Arc::new)).clone()
+    }
+
     /// The terminal, where there is one and this process may read from it.
-    pub(crate) fn open() -> Option<Self> {
+    fn open() -> Option<Self> {
         // With neither of the two on it, nobody expects to be asked there: a service, a test, a pipe.
         if !io::stdin().is_terminal() && !io::stderr().is_terminal() {
             return None;
@@ -59,7 +67,12 @@ impl Terminal {
             }
         });
         let lines = Mutex::new(Lines { coming, is_asked: false });
-        Self { out: StdMutex::new(writer), want, lines }
+        Self { out: StdMutex::new(writer), want, lines, turn: Mutex::new(()) }
+    }
+
+    /// Waits until nobody else asks something; nobody else does while the guard is held.
+    pub(crate) async fn turn(&self) -> MutexGuard<'_, ()> {
+        self.turn.lock().await
     }
 
     /// Writes to the person.

@@ -13,7 +13,7 @@ use callgate::{
     engine::Notice,
     machine::{
         Event, Finish, Record, Status, StoppedBy,
-        event::{CallFinished, CallGated, Decision, GateVerdict, RunStarted, Why},
+        event::{CallFinished, CallGated, Decision, GateVerdict, Resolution, RunStarted, Why},
     },
     wire::{AssistantPart, Delta, Reply, Stop},
 };
@@ -229,8 +229,46 @@ impl View {
             Event::CancelRequested { .. } => {
                 self.screen.line(paint.yellow("cancelling: tools are told to stop"));
             }
-            Event::RunPaused { reason } => {
-                self.screen.line(paint.yellow(format!("paused: {}", words::clean(reason))));
+            Event::UserAsked { call, question, .. } => {
+                let line = format!("? {} asks: {question}", state.label(call));
+                self.screen.line(format!("    {}", paint.yellow(words::clean(&line))));
+            }
+            Event::UserAnswered { text, by, .. } => {
+                let who = by.as_ref().map_or_else(String::new, |by| format!(" by {by}"));
+                let line = match text {
+                    Some(text) => paint.green(words::clean(&format!("✓ answered{who}: {text}"))),
+                    None => paint.red("✗ nobody answered in time"),
+                };
+                self.screen.line(format!("    {line}"));
+            }
+            Event::CallInDoubt { call, attempt, policy } => {
+                let label = state.label(call);
+                let then = match policy {
+                    None => "a person has to say what became of it",
+                    Some(Resolution::Redo) => "it is called again, with the same key",
+                    Some(Resolution::Done { .. }) => "it counts as done",
+                    Some(Resolution::Fail) => "the model is told that nobody knows",
+                };
+                let line = format!("? {label} was begun (attempt {attempt}), its outcome is lost: {then}");
+                self.screen.line(format!("    {}", paint.yellow(words::clean(&line))));
+            }
+            Event::DoubtResolved { call, resolution, by } => {
+                let label = state.label(call);
+                let who = by.as_ref().map_or_else(String::new, |by| format!(" by {by}"));
+                let what = match resolution {
+                    Resolution::Done { .. } => "was done",
+                    Resolution::Redo => "is to be called again",
+                    Resolution::Fail => "is left as it is",
+                };
+                self.screen.line(format!("    {}", paint.green(words::clean(&format!("✓ {label} {what}{who}")))));
+            }
+            Event::PauseRequested { .. } => {
+                self.screen.line(paint.yellow("pausing: calls under way end first"));
+            }
+            Event::RunPaused { .. } => self.screen.line(paint.yellow("paused")),
+            Event::RunResumed(resumed) => {
+                let with = resumed.model.as_ref().map_or_else(String::new, |m| format!(" with {m}"));
+                self.screen.line(paint.dim(format!("resumed{with}")));
             }
             Event::RunFinished(_) => self.screen.still(),
             // Shown with the result itself.

@@ -1,7 +1,10 @@
 //! Words and figures for a terminal.
 
 use callgate::{
-    contract::{Adjustment, Fault, Violation},
+    contract::{
+        Adjustment, Fault, Violation,
+        definition::{Flag, FlagKind, flags},
+    },
     machine::Finish,
     wire::Usage,
 };
@@ -13,6 +16,21 @@ pub(crate) fn clean(text: &str) -> String {
     text.chars()
         .map(|c| if c.is_control() && c != '\n' && c != '\t' { '\u{fffd}' } else { c })
         .collect()
+}
+
+/// The same, and characters that a terminal does not show are written out: for what a person is
+/// to judge.
+pub(crate) fn shown(text: &str) -> String {
+    let text = text.replace("\r\n", "\n");
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        if flags::hides(c) {
+            out.extend(c.escape_unicode());
+        } else {
+            out.push(c);
+        }
+    }
+    out
 }
 
 /// On one line, of at most so many characters.
@@ -90,6 +108,20 @@ pub(crate) fn summary(finish: &Finish, how: &str, ms: u64) -> String {
     parts.join(" · ")
 }
 
+/// `hidden characters (invisible) U+200B at /description: "…"`
+pub(crate) fn flag(flag: &Flag) -> String {
+    let text = short(&shown(&flag.text), 160);
+    let at = shown(&flag.pointer);
+    match flag.kind {
+        FlagKind::Instruction => format!("speaks to the model at {at}: \"{text}\""),
+        FlagKind::Tag => format!("hidden text at {at}, which reads \"{text}\""),
+        kind => {
+            let points = flag.code_points.join(" ");
+            format!("hidden characters ({}) {points} at {at}: \"{text}\"", kind.word())
+        }
+    }
+}
+
 /// Names of mends.
 pub(crate) fn adjustments(adjustments: &[Adjustment]) -> String {
     clean(&adjustments.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "))
@@ -155,6 +187,7 @@ mod tests {
             (short("abcdef", 3), "abc…"),
             (short("abc", 3), "abc"),
             (clean("a\u{1b}[31mb\u{9b}c\r\nd"), "a\u{fffd}[31mb\u{fffd}c\nd"),
+            (shown("a\u{1b}b\u{200b}c\n\td é"), "a\\u{1b}b\\u{200b}c\n\td é"),
             (figure(0), "0"),
             (figure(999), "999"),
             (figure(1_234_567), "1,234,567"),

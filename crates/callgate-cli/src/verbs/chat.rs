@@ -5,7 +5,10 @@ use std::{
     sync::Arc,
 };
 
-use callgate::{engine::Session, machine::Finish};
+use callgate::{
+    engine::{Outcome, Session},
+    machine::Finish,
+};
 
 use super::{
     block_on,
@@ -29,7 +32,7 @@ pub(super) fn go(chat: &cli::Chat) -> Result<Exit, Failure> {
     let stop = Arc::new(Stop::default());
     block_on(async {
         let mut signals = Signals::listen().map_err(|e| Failure::io("cannot listen", &e))?;
-        let agent = project::agent(options, &screen, &stop)?;
+        let (agent, project) = project::agent(options, &screen, &stop, &mut signals).await?;
         let watch = Arc::new(Watch::new(
             view(options, &screen, agent.catalog()),
             options.json,
@@ -57,6 +60,7 @@ pub(super) fn go(chat: &cli::Chat) -> Result<Exit, Failure> {
                 Ok(_) | Err(_) => {}
             }
         }
+        project::end(&project, &stop, &mut signals).await;
         if turns.is_person() { Ok(Exit::Done) } else { last }
     })
 }
@@ -73,19 +77,19 @@ async fn turn(
     } else {
         session.start(engine.start(words, caller.clone())).await
     };
-    done.map_err(|error| Failure::from(callgate::Error::from(error)))
+    done.and_then(Outcome::finished).map_err(|error| Failure::from(callgate::Error::from(error)))
 }
 
 /// Where the user's words come from.
 struct Turns {
     first: Option<String>,
-    terminal: Option<Terminal>,
+    terminal: Option<Arc<Terminal>>,
     prompt: String,
 }
 
 impl Turns {
     fn open(first: Option<String>, screen: &Screen) -> Self {
-        let terminal = if io::stdin().is_terminal() { Terminal::open() } else { None };
+        let terminal = if io::stdin().is_terminal() { Terminal::own() } else { None };
         if terminal.is_some() {
             screen.line(screen.paint().dim("/quit or Ctrl-D ends, Ctrl-C cancels a turn"));
         }

@@ -21,7 +21,7 @@ pub(super) fn go(compat: &Compat) -> Result<Exit, Failure> {
             || (compat.versions && change.versions.as_ref().is_some_and(|v| v.suffices))
     };
     let refused: Vec<&Change> = report.changes.iter().filter(|change| !passes(change)).collect();
-    let exit = if refused.is_empty() { Exit::Done } else { Exit::Unmet };
+    let exit = if refused.is_empty() { Exit::Done } else { Exit::Found };
     if compat.json {
         let mut told = serde_json::to_value(&report).unwrap_or_default();
         told["compatible"] = Value::Bool(refused.is_empty());

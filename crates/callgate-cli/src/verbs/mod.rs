@@ -7,9 +7,14 @@ mod compat;
 mod completion;
 mod export;
 mod init;
+mod lock;
+mod mcp;
 mod model;
+#[cfg(feature = "restate")]
+pub(crate) mod restate;
 mod run;
 mod schema;
+mod serve;
 mod test;
 mod tools;
 
@@ -26,6 +31,11 @@ pub(crate) fn go(cli: Cli) -> Result<Exit, Failure> {
         Verb::Run(run) => run::go(&run),
         Verb::Chat(chat) => chat::go(&chat),
         Verb::Tools(tools) => tools::go(&tools),
+        Verb::Mcp(mcp) => mcp::go(&mcp.what),
+        Verb::Lock(lock) => lock::go(&lock),
+        Verb::Serve(serve) => serve::go(&serve),
+        #[cfg(feature = "restate")]
+        Verb::Worker(worker) => restate::worker(&worker),
         Verb::Check(check) => check::go(&check),
         Verb::Test(test) => test::go(&test),
         Verb::Compat(compat) => compat::go(&compat),
@@ -37,7 +47,7 @@ pub(crate) fn go(cli: Cli) -> Result<Exit, Failure> {
 }
 
 /// Runs what takes time, and is gone when it is done.
-fn block_on<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
+pub(crate) fn block_on<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .enable_all()

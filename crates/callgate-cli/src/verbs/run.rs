@@ -18,6 +18,10 @@ use crate::{
 };
 
 pub(super) fn go(run: &cli::Run) -> Result<Exit, Failure> {
+    #[cfg(feature = "restate")]
+    if run.engine.engine == super::restate::cli::Engine::Restate {
+        return super::restate::run(run);
+    }
     let goal = input::goal(&run.goal)?;
     let options = &run.options;
     let caller = input::caller(options.caller.as_deref())?;
@@ -25,7 +29,7 @@ pub(super) fn go(run: &cli::Run) -> Result<Exit, Failure> {
     let stop = Arc::new(Stop::default());
     block_on(async {
         let mut signals = Signals::listen().map_err(|e| Failure::io("cannot listen", &e))?;
-        let agent = project::agent(options, &screen, &stop)?;
+        let (agent, project) = project::agent(options, &screen, &stop, &mut signals).await?;
         let view = view(options, &screen, agent.catalog());
         let watch = Arc::new(Watch::new(view, options.json, stop.clone()));
         let seen = watch.clone();
@@ -38,7 +42,9 @@ pub(super) fn go(run: &cli::Run) -> Result<Exit, Failure> {
         let finish = signals.guard(work, &stop, || again(&screen)).await;
         screen.still();
         let finish = finish.ok_or_else(Failure::killed)??;
-        watch.ended(&finish, options)
+        let ended = watch.ended(&finish, options);
+        project::end(&project, &stop, &mut signals).await;
+        ended
     })
 }
 

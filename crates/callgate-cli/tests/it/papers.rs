@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, fs, path::Path};
 
 use crate::binary::callgate;
 
-const VERBS: [&[&str]; 19] = [
+const VERBS: [&[&str]; 28] = [
     &[],
     &["init"],
     &["run"],
@@ -13,6 +13,15 @@ const VERBS: [&[&str]; 19] = [
     &["tools", "list"],
     &["tools", "show"],
     &["tools", "call"],
+    &["mcp"],
+    &["mcp", "list"],
+    &["mcp", "tools"],
+    &["mcp", "call"],
+    &["mcp", "login"],
+    &["mcp", "logout"],
+    &["mcp", "ping"],
+    &["lock"],
+    &["serve"],
     &["check"],
     &["test"],
     &["compat"],

@@ -16,14 +16,14 @@ use crate::{
 };
 
 /// The binary on a terminal of its own.
-struct Sitting {
+pub(crate) struct Sitting {
     pty: Pty,
     child: Child,
     seen: Arc<Mutex<String>>,
 }
 
 impl Sitting {
-    fn at(project: &Project, arguments: &[&str], editor: Option<&str>) -> Self {
+    pub(crate) fn at(project: &Project, arguments: &[&str], editor: Option<&str>) -> Self {
         let (pty, pts) = pty_process::blocking::open().unwrap();
         let plain = callgate(project.dir(), arguments).command;
         let mut command = Command::new(plain.get_program())
@@ -54,11 +54,11 @@ impl Sitting {
         Self { pty, child, seen }
     }
 
-    fn types(&mut self, keys: &str) {
+    pub(crate) fn types(&mut self, keys: &str) {
         self.pty.write_all(keys.as_bytes()).unwrap();
     }
 
-    fn sees(&self, what: &str) {
+    pub(crate) fn sees(&self, what: &str) {
         let end = std::time::Instant::now() + crate::binary::PATIENCE;
         while !self.seen.lock().unwrap().contains(what) {
             let seen = self.seen.lock().unwrap();
@@ -69,7 +69,7 @@ impl Sitting {
     }
 
     /// What it ends with, and everything that was on the screen.
-    fn ends(mut self) -> (i32, String) {
+    pub(crate) fn ends(mut self) -> (i32, String) {
         let status = until("callgate to end", || self.child.try_wait().unwrap());
         // What it wrote last may still be on its way here.
         until("the last words", || Arc::strong_count(&self.seen).eq(&1).then_some(()));

@@ -58,7 +58,24 @@ impl Catalog {
     pub fn load_what_is_right<'t>(
         files: impl IntoIterator<Item = (&'t str, &'t str)>,
     ) -> (Self, Vec<Mistake>) {
-        let mut catalog = Self::default();
+        Self::default().load_beside(files)
+    }
+
+    /// Adds the contracts that are right to these, and tells the mistakes in the others. Rules may
+    /// look things up with any of them.
+    pub fn load_beside<'t>(
+        self,
+        files: impl IntoIterator<Item = (&'t str, &'t str)>,
+    ) -> (Self, Vec<Mistake>) {
+        self.load_by(files, Schema::compile)
+    }
+
+    fn load_by<'t>(
+        self,
+        files: impl IntoIterator<Item = (&'t str, &'t str)>,
+        compile: Compile,
+    ) -> (Self, Vec<Mistake>) {
+        let mut catalog = self;
         let mut mistakes = Vec::new();
         let mut lookups = Vec::new();
         for (name, text) in files {
@@ -69,7 +86,7 @@ impl Catalog {
                     continue;
                 }
             };
-            match read_tool(&source) {
+            match read_tool(&source, compile) {
                 Err(mut found) => {
                     found.sort_by_key(|mistake| (mistake.line, mistake.column));
                     mistakes.extend(found);
@@ -132,6 +149,34 @@ impl Catalog {
     /// All tools, by name.
     pub fn tools(&self) -> impl ExactSizeIterator<Item = &Arc<Tool>> {
         self.tools.values()
+    }
+
+    /// All contracts as files, in one JSON array: what [`Self::from_text`] reads again.
+    ///
+    /// Two catalogs with the same text judge the same. That is what a run's journal keeps, by its
+    /// hash, so that the run can be judged again where the files are gone.
+    pub fn to_text(&self) -> String {
+        let files: Vec<ToolFile> = self.tools().map(|tool| tool.to_file()).collect();
+        // Our own types always serialise.
+        serde_json::to_string(&files).unwrap_or_default()
+    }
+
+    /// A catalog from its text.
+    ///
+    /// # Errors
+    /// Every mistake in every contract.
+    pub fn from_text(name: &str, text: &str) -> Result<Self, Vec<Mistake>> {
+        let source = Source::parse(name, text).map_err(|mistake| vec![mistake])?;
+        let Ok(files) = serde_json::from_str::<Vec<&serde_json::value::RawValue>>(text) else {
+            let message = "expected an array of contracts";
+            return Err(vec![source.mistake("", message, None)]);
+        };
+        let named = files.iter().enumerate().map(|(i, file)| (format!("{name}#{i}"), file.get()));
+        let named: Vec<(String, &str)> = named.collect();
+        let named = named.iter().map(|(name, text)| (name.as_str(), *text));
+        // Discovered tools are among them, with whatever keywords their servers use.
+        let (catalog, mistakes) = Self::default().load_by(named, Schema::compile_as_given);
+        if mistakes.is_empty() { Ok(catalog) } else { Err(mistakes) }
     }
 
     /// All names, sorted.
@@ -198,17 +243,22 @@ impl FromIterator<Tool> for Catalog {
 const NAMESPACES: &[&str] =
     &["functions.", "function.", "tools.", "tool.", "default_api.", "functions:", "functions/"];
 
+/// How strictly schemas are read.
+type Compile = fn(Value) -> Result<Schema, Vec<SchemaFault>>;
+
 /// Reads one contract.
-fn read_tool(source: &Source<'_>) -> Result<Tool, Vec<Mistake>> {
+fn read_tool(source: &Source<'_>, compile: Compile) -> Result<Tool, Vec<Mistake>> {
     let mut mistakes = source.judge(&FILE_SCHEMA);
     let value = source.doc.root().to_value();
     let at = |pointer: &str, fault: SchemaFault| {
         source.mistake(&format!("{pointer}{}", fault.pointer), fault.message, fault.hint)
     };
     // The schemas are judged even where the rest is wrong: every mistake at once.
-    let input =
-        value.get("input").filter(|v| v.is_object()).map(|input| input_schema(input.clone()));
-    let output = value.get("output").map(|output| Schema::compile(output.clone()));
+    let input = value.get("input").filter(|v| v.is_object()).map(|input| {
+        takes_objects(input).map_err(|fault| vec![fault])?;
+        compile(input.clone())
+    });
+    let output = value.get("output").map(|output| compile(output.clone()));
     for (pointer, compiled) in [("/input", &input), ("/output", &output)] {
         if let Some(Err(faults)) = compiled {
             mistakes.extend(faults.iter().cloned().map(|fault| at(pointer, fault)));
@@ -254,8 +304,8 @@ fn read_tool(source: &Source<'_>) -> Result<Tool, Vec<Mistake>> {
     }
 }
 
-/// Compiles an input schema: its root must take objects.
-pub(crate) fn input_schema(value: Value) -> Result<Schema, Vec<SchemaFault>> {
+/// Whether a schema's root takes objects, as arguments are.
+pub(crate) fn takes_objects(value: &Value) -> Result<(), SchemaFault> {
     let root_type = value.get("type");
     let is_object = match root_type {
         // A root without a type is given one where it is offered; the gate takes objects only.
@@ -266,16 +316,16 @@ pub(crate) fn input_schema(value: Value) -> Result<Schema, Vec<SchemaFault>> {
         Some(_) => true,
     };
     if !is_object {
-        return Err(vec![SchemaFault {
+        return Err(SchemaFault {
             pointer: "/type".to_owned(),
             message: format!(
                 "arguments are always an object, and this root takes {}",
                 root_type.unwrap_or(&Value::Null)
             ),
             hint: Some("Write \"type\": \"object\" and put the value in a property.".to_owned()),
-        }]);
+        });
     }
-    Schema::compile(value)
+    Ok(())
 }
 
 fn read_tier(file: &ToolFile, source: &Source<'_>, mistakes: &mut Vec<Mistake>) -> TierPolicy {

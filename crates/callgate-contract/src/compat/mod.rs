@@ -24,7 +24,6 @@
 //! depends on at run time.
 
 mod conduct;
-mod dialect;
 mod relate;
 mod renamed;
 mod structure;

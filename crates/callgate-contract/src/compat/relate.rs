@@ -1,15 +1,17 @@
 //! How the values of a new schema lie to those of the old one.
 
+use std::borrow::Cow;
+
 use serde_json::Value;
 
-use super::{dialect, structure::is_within};
+use super::structure::is_within;
 use crate::{
     document::Document,
     fixture::{Gate, of_schema},
     schema::{
         Schema,
         canonical::{Relation, compare},
-        refs_hide_siblings,
+        dialect, refs_hide_siblings,
     },
 };
 
@@ -29,10 +31,13 @@ pub fn relate(old: &Schema, new: &Schema, gate: Gate) -> Related {
     if old.value() == new.value() {
         return Related { relation: Relation::Equal, only_old: None, only_new: None };
     }
-    let (before, after, is_one_dialect) = dialect::same(old.value(), new.value());
+    let in_one = dialect::in_one(old.value(), new.value());
+    let is_one_dialect = in_one.is_some();
+    let (before, after) =
+        in_one.unwrap_or((Cow::Borrowed(old.value()), Cow::Borrowed(new.value())));
     let (before, after) = match gate {
-        Gate::In => (of_objects(before), of_objects(after)),
-        Gate::Out => (before, after),
+        Gate::In => (of_objects(before.into_owned()), of_objects(after.into_owned())),
+        Gate::Out => (before.into_owned(), after.into_owned()),
     };
     let proved = compare(&after, &before);
     let mut only_new = proved.only_first.filter(|value| tells(new, old, gate, value));

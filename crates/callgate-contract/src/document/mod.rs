@@ -150,7 +150,7 @@ pub(crate) fn unescape_token(token: &str) -> Cow<'_, str> {
 }
 
 /// Appends a member name to a JSON Pointer.
-pub(crate) fn push_token(pointer: &mut String, name: &str) {
+pub fn push_token(pointer: &mut String, name: &str) {
     pointer.push('/');
     for c in name.chars() {
         match c {

@@ -388,6 +388,26 @@ impl Fault {
         .final_()
     }
 
+    /// A person says that it had its effect; what it brought is not known.
+    pub fn done_without_result(by: Option<&str>) -> Self {
+        let who = by.unwrap_or("a person");
+        let message = format!(
+            "The call was carried out, as {who} confirmed, but its result was lost on the way."
+        );
+        let mut fault = Self::new(ErrorKind::TransportLost, message)
+            .hint("Do not repeat the call. Read with another tool what it changed, if that matters.")
+            .final_();
+        fault.executed = Executed::Yes;
+        fault
+    }
+
+    /// A question to the user that nobody answered in time.
+    pub fn nobody_answered() -> Self {
+        Self::new(ErrorKind::Timeout, "Nobody answered the question in time.")
+            .hint("Go on with what is known, or end by saying what is missing.")
+            .final_()
+    }
+
     /// Cancelled before it started.
     pub fn cancelled_before_start() -> Self {
         Self::new(ErrorKind::Cancelled, format!("The run was cancelled. {NOT_EXECUTED}"))

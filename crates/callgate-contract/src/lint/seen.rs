@@ -97,8 +97,11 @@ impl<'p> Seen<'p> {
                 places.into_iter().flatten().find_map(|at| Some((at, below(self.node, at)?)));
             let Some((at, node)) = found else { continue };
             let value = node.to_value();
-            let compiled =
-                if is_input { crate::catalog::input_schema(value) } else { Schema::compile(value) };
+            // A slip in a keyword costs nobody the tool, and is worth an author's look all the same.
+            let compiled = match crate::catalog::takes_objects(&value) {
+                Err(fault) if is_input => Err(vec![fault]),
+                _ => Schema::compile(value),
+            };
             for fault in compiled.err().into_iter().flatten() {
                 faults.push((format!("{at}{}", fault.pointer), fault));
             }

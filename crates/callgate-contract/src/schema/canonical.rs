@@ -7,10 +7,11 @@
 use jsonschema::canonical::{CanonicalSchema, Containment, Satisfiability};
 use serde_json::{Map, Value, json};
 
-use super::Schema;
+use super::{Schema, dialect};
 
 /// How the values of one schema lie to those of another.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Relation {
     /// Both admit the same.
     Equal,
@@ -61,7 +62,9 @@ pub fn compare(first: &Value, second: &Value) -> Comparison {
         more: None,
         less: None,
     };
-    let (Ok(a), Ok(b)) = (canonical(first), canonical(second)) else { return unknown };
+    // Schemas are comparable within a dialect only.
+    let Some((in_first, in_second)) = dialect::in_one(first, second) else { return unknown };
+    let (Ok(a), Ok(b)) = (canonical(&in_first), canonical(&in_second)) else { return unknown };
     // What `second` has and `first` has not, and the other way round.
     let more = lacks(&b, &a);
     let less = lacks(&a, &b);
@@ -123,7 +126,8 @@ pub fn is_vacuous(schema: &Value) -> bool {
 /// Whether it is proved that both admit the same; quicker than [`compare`], without witnesses. A
 /// value that only one validator takes overrules the proof.
 pub fn admit_the_same(first: &Value, second: &Value) -> bool {
-    let (Ok(a), Ok(b)) = (canonical(first), canonical(second)) else { return false };
+    let Some((in_first, in_second)) = dialect::in_one(first, second) else { return false };
+    let (Ok(a), Ok(b)) = (canonical(&in_first), canonical(&in_second)) else { return false };
     if lacks(&a, &b) != Some(false) || lacks(&b, &a) != Some(false) {
         return false;
     }
@@ -194,7 +198,7 @@ fn lacks(cover: &CanonicalSchema, other: &CanonicalSchema) -> Option<bool> {
 }
 
 fn validator(schema: &Value) -> Option<Schema> {
-    Schema::compile(schema.clone()).ok()
+    Schema::compile_as_given(schema.clone()).ok()
 }
 
 /// How many values are tried, and how deep.
@@ -435,6 +439,41 @@ fn objects(root: &Value, node: &Map<String, Value>, depth: usize, found: &mut Ve
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn dialects_are_compared_where_they_mean_the_same() {
+        const DRAFT_7: &str = "http://json-schema.org/draft-07/schema#";
+        const DRAFT_2019: &str = "https://json-schema.org/draft/2019-09/schema";
+        let of = |dialect: &str, mut schema: Value| {
+            schema["$schema"] = json!(dialect);
+            schema
+        };
+        let plain = json!({"type": "object", "required": ["a"], "properties": {"a": {"$ref": "#/definitions/n", "title": "A"},
+            "dependencies": {"type": "string"}}, "definitions": {"n": {"type": "integer"}}});
+        let narrow = json!({"type": "object", "required": ["a"], "properties": {"a": {"const": 1}, "dependencies": {"const": "x"}}});
+        for dialect in [DRAFT_7, DRAFT_2019] {
+            assert_eq!(compare(&of(dialect, plain.clone()), &plain).relation, Relation::Equal);
+            assert_eq!(compare(&plain, &of(dialect, plain.clone())).relation, Relation::Equal);
+            assert_eq!(compare(&narrow, &of(dialect, plain.clone())).relation, Relation::Narrower);
+        }
+        // Where they do not, nothing is claimed, whichever way round.
+        for (dialect, schema) in [
+            (DRAFT_7, json!({"items": [{"type": "string"}]})),
+            (
+                DRAFT_7,
+                json!({"allOf": [{"$ref": "#/definitions/s", "maxLength": 3}], "definitions": {"s": {"type": "string"}}}),
+            ),
+            (DRAFT_7, json!({"dependencies": {"a": ["b"]}})),
+            (DRAFT_7, json!({"dependentRequired": {"a": ["b"]}})),
+            (DRAFT_7, json!({"type": "string", "format": "uuid"})),
+            (DRAFT_2019, json!({"items": [{"type": "string"}], "additionalItems": false})),
+        ] {
+            let old = of(dialect, schema.clone());
+            let compared = compare(&old, &schema);
+            assert_eq!(compared.relation, Relation::Unknown, "{old}: {compared:?}");
+            assert_eq!(compare(&old, &old).relation, Relation::Equal, "{old}");
+        }
+    }
 
     #[test]
     fn verdicts_come_with_witnesses() {

@@ -131,7 +131,7 @@ fn short(value: &Value) -> String {
 }
 
 /// Faults that no meta-schema sees: misspelt keywords, references that lead nowhere or outside.
-pub(super) fn by_walk(schema: &Value) -> Vec<SchemaFault> {
+pub(super) fn by_walk(schema: &Value, with_slips: bool) -> Vec<SchemaFault> {
     let mut faults = Vec::new();
     let mut ids = Ids::None;
     walk(schema, &mut |pointer, sub| {
@@ -149,7 +149,7 @@ pub(super) fn by_walk(schema: &Value) -> Vec<SchemaFault> {
                     reference(schema, value, ids)
                         .map(|fault| SchemaFault { pointer: at.clone(), ..fault }),
                 );
-            } else if let Some(near) = misspelt(keyword) {
+            } else if with_slips && let Some(near) = misspelt(keyword) {
                 faults.push(
                     SchemaFault::new(at, format!("unknown keyword \"{keyword}\""))
                         .hint(format!("Did you mean \"{near}\"?")),

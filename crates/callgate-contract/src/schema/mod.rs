@@ -6,6 +6,7 @@
 
 pub mod canonical;
 mod check;
+pub(crate) mod dialect;
 mod finding;
 mod keywords;
 mod parts;
@@ -47,9 +48,22 @@ impl Schema {
     /// keywords with values they cannot have, a misspelt keyword, a `$ref` that leads nowhere or
     /// outside.
     pub fn compile(value: Value) -> Result<Self, Vec<SchemaFault>> {
+        Self::compile_with(value, true)
+    }
+
+    /// Compiles a schema that somebody else wrote: a keyword that nobody knows is left alone, as
+    /// JSON Schema has it, even where it looks like a slip.
+    ///
+    /// # Errors
+    /// As [`compile`](Self::compile), but for misspelt keywords.
+    pub fn compile_as_given(value: Value) -> Result<Self, Vec<SchemaFault>> {
+        Self::compile_with(value, false)
+    }
+
+    fn compile_with(value: Value, is_ours: bool) -> Result<Self, Vec<SchemaFault>> {
         let draft = check::dialect(&value).map_err(|fault| vec![fault])?;
         let mut faults = check::against_meta_schema(&value, draft);
-        faults.extend(check::by_walk(&value));
+        faults.extend(check::by_walk(&value, is_ours));
         if !faults.is_empty() {
             faults.sort_by(|a, b| a.pointer.cmp(&b.pointer));
             faults.dedup_by(|a, b| a.pointer == b.pointer);

@@ -113,7 +113,7 @@ pub fn is_legal(name: &str) -> bool {
 }
 
 /// A legal name that nobody else has.
-fn hashed(name: &str, tool: &Named, round: usize) -> String {
+pub(crate) fn hashed(name: &str, tool: &Named, round: usize) -> String {
     let mut clean: String = name
         .chars()
         .map(|c| if c.is_ascii_alphanumeric() || c == '_' || c == '-' { c } else { '_' })

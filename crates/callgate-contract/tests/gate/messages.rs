@@ -202,7 +202,7 @@ fn law_5_other_faults() {
         Output::default(),
         Output {
             content: vec![Content::Text { text: "a".into() }, Content::Text { text: "b".into() }],
-            structured: None,
+            ..Output::default()
         },
     ] {
         add("result", *result::pass(&promised, Mode::Strict, &Ok(output)).unwrap_err());

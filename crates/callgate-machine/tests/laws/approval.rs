@@ -58,7 +58,10 @@ fn law_8_a_yes_to_anything_else_is_no_yes() {
         seen.into_inner().unwrap()
     };
     let own = question("1", r#"{"cents": 7}"#, Agent::default());
-    let expiring = Agent { approvals: Approvals { timeout_seconds: Some(60) }, ..Agent::default() };
+    let expiring = Agent {
+        approvals: Approvals { timeout_seconds: Some(60), ..Approvals::default() },
+        ..Agent::default()
+    };
     let others = [
         question("1", r#"{"cents": 8}"#, Agent::default()),
         question("1", r#"{"cents":7}"#, Agent::default()),
@@ -132,7 +135,10 @@ fn law_8_an_edit_goes_through_the_gates_again() {
 
 #[test]
 fn law_8_an_answer_after_the_expiry_is_too_late() {
-    let agent = Agent { approvals: Approvals { timeout_seconds: Some(60) }, ..Agent::default() };
+    let agent = Agent {
+        approvals: Approvals { timeout_seconds: Some(60), ..Approvals::default() },
+        ..Agent::default()
+    };
     for (wait, sent) in [(59_000, 1), (61_000, 0)] {
         let mut waited = false;
         let world = World {

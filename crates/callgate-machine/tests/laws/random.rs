@@ -6,7 +6,7 @@ use callgate_contract::{ErrorKind, Failure, Mode, Output};
 use callgate_machine::{
     Agent, Event,
     agent::Approvals,
-    event::Decision,
+    event::{Decision, Resolution},
     loops::{Hop, HopKind},
 };
 use callgate_wire::{AssistantPart, ProviderError, ProviderErrorKind, Reply, Retry, Stop};
@@ -28,6 +28,9 @@ fn contracts() -> Vec<Value> {
         json!({ "name": "drop", "annotations": { "destructive": true },
             "input": { "type": "object", "required": ["what"] }, "output": { "type": "object" } }),
         json!({ "name": "never", "tier": "block", "input": { "type": "object" } }),
+        json!({ "name": "ask_user", "annotations": { "readOnly": true },
+            "input": { "type": "object", "required": ["question"] },
+            "backend": { "builtin": "ask_user" } }),
     ]
 }
 
@@ -40,7 +43,17 @@ enum Said {
 fn call() -> impl Strategy<Value = AssistantPart> {
     (
         select(vec!["", "1", "2", "call_1_0"]),
-        select(vec!["look", "pay", "drop", "never", "functions.pay", "loook", "final", ""]),
+        select(vec![
+            "look",
+            "pay",
+            "drop",
+            "never",
+            "functions.pay",
+            "loook",
+            "final",
+            "ask_user",
+            "",
+        ]),
         select(vec![
             "{}",
             "",
@@ -52,6 +65,7 @@ fn call() -> impl Strategy<Value = AssistantPart> {
             r#"{"what": "x",}"#,
             r#"{"what": "x"}"#,
             r#"{"total": 1}"#,
+            r#"{"question": "who?"}"#,
             "[]",
             r#"{"cents":1}{"cents":2}"#,
         ]),
@@ -115,6 +129,15 @@ fn decision() -> impl Strategy<Value = Decision> {
     ]
 }
 
+fn resolution() -> impl Strategy<Value = Resolution> {
+    prop_oneof![
+        Just(Resolution::Redo),
+        Just(Resolution::Fail),
+        Just(Resolution::Done { result: None }),
+        Just(Resolution::Done { result: Some("{}".into()) }),
+    ]
+}
+
 /// What the world does next: mostly answer, sometimes something nobody asked for.
 #[derive(Debug, Clone)]
 enum Move {
@@ -125,6 +148,8 @@ enum Move {
     ForeignYes,
     StaleReply,
     Speak,
+    Crash,
+    Pause,
 }
 
 fn moves() -> impl Strategy<Value = Move> {
@@ -136,6 +161,8 @@ fn moves() -> impl Strategy<Value = Move> {
         1 => Just(Move::ForeignYes),
         1 => Just(Move::StaleReply),
         1 => Just(Move::Speak),
+        2 => Just(Move::Crash),
+        1 => Just(Move::Pause),
     ]
 }
 
@@ -167,16 +194,20 @@ fn agent() -> impl Strategy<Value = Agent> {
             agent.budget.calls_per_tool = per_tool;
             agent.budget.tokens = tokens;
             agent.budget.seconds = seconds;
-            agent.approvals = Approvals { timeout_seconds: Some(60) };
+            agent.approvals = Approvals { timeout_seconds: Some(60), ..Approvals::default() };
             agent
         })
 }
+
+/// The most that happens to a run from outside.
+const OUTSIDE: usize = 60;
 
 /// Replies that a run may take beyond its steps: the opening, the last word, lost ones, re-asks.
 fn most_replies(agent: &Agent) -> usize {
     let steps = agent.r#loop.max_steps as usize;
     // A step may lose its reply twice; a reply in words may be refused or nudged.
-    (steps + 2) * 3 + 2 * agent.budget.retries_per_call as usize + 8
+    // A crash or a pause may cost one more each.
+    (steps + 2) * 3 + 2 * agent.budget.retries_per_call as usize + 8 + OUTSIDE
 }
 
 proptest! {
@@ -188,7 +219,8 @@ proptest! {
         replies in vec(said(), 1..8),
         outcomes in vec(outcome(), 1..8),
         decisions in vec(decision(), 1..5),
-        moves in vec(moves(), 0..60),
+        resolutions in vec(resolution(), 1..4),
+        moves in vec(moves(), 0..OUTSIDE),
         answer in select(vec![None, Some(None), Some(Some("final"))]),
     ) {
         let catalog = play::catalog(&contracts());
@@ -200,6 +232,7 @@ proptest! {
         let mut model_said = replies.iter().cycle();
         let mut tool_says = outcomes.iter().cycle();
         let mut person_says = decisions.iter();
+        let mut found_out = resolutions.iter().cycle();
         let seen_tool = RefCell::new(None);
         let seen_question = RefCell::new(None);
         let mut moves = moves.into_iter();
@@ -219,6 +252,8 @@ proptest! {
                 let tired = Decision::Reject { reason: None };
                 play::decided(question, person_says.next().cloned().unwrap_or(tired))
             }),
+            user: Box::new(|_| Some("me".to_owned())),
+            doubt: Box::new(|_| found_out.next().unwrap().clone()),
             next: Box::new(|in_flight: &[InFlight]| match moves.next() {
                 Some(Move::Answer(at)) => Next::Answer(at),
                 Some(Move::Wait(ms)) => Next::Wait(ms),
@@ -236,9 +271,11 @@ proptest! {
                     _ => Next::Answer(0),
                 },
                 Some(Move::Speak) => Next::Input(Box::new(Event::UserSaid { text: "hurry".into() })),
-                Some(Move::StaleReply) => Next::Input(Box::new(Event::ModelReplied {
-                    hop: 1_000, reply: Some(play::says("late").into()), error: None, by: None, passed_over: Vec::new(),
-                })),
+                Some(Move::StaleReply) => {
+                    Next::Input(Box::new(play::replied(1_000, Some(play::says("late")), None)))
+                }
+                Some(Move::Crash) => Next::Crash,
+                Some(Move::Pause) => Next::Input(Box::new(Event::PauseRequested { by: None })),
                 None => Next::Answer(0),
             }),
         };
@@ -256,7 +293,7 @@ proptest! {
         }
         if let Some(most) = agent.budget.calls_per_tool {
             for name in ["pay", "drop"] {
-                let made = played.tools.iter().filter(|t| &*t.tool.name == name).count();
+                let made = played.tools.iter().filter(|t| &*t.tool.name == name && t.attempt == 1).count();
                 prop_assert!(made <= most as usize, "{name} ran {made} times of {most}");
             }
         }

@@ -113,7 +113,7 @@ fn law_11_every_adjustment_and_omission_is_in_an_event() {
         tool: Box::new(|_| {
             Ok(Output {
                 content: vec![Content::Text { text: r#"{"items": [1, 2, 3]}"#.into() }],
-                structured: None,
+                ..Output::default()
             })
         }),
         ..World::default()

@@ -12,8 +12,13 @@ use std::{
 
 use callgate_contract::{Admitted, Catalog, Failure, Output, surface};
 use callgate_machine::{
-    Agent, Effect, Event, Finish, Mount, Question, Record, Run, ToolCallEffect,
-    event::{AnswerSchema, CallFinished, CallGated, Decision, GateVerdict, RunStarted},
+    Agent, Doubt, Effect, Event, Finish, Mount, Question, Record, Run, ToolCallEffect,
+    UserQuestion,
+    event::{
+        AnswerSchema, CallFinished, CallGated, Decision, GateVerdict, Resolution, RunResumed,
+        RunStarted,
+    },
+    fold,
     replay::replay,
     step,
 };
@@ -33,6 +38,10 @@ pub struct World<'w> {
     pub tool: Role<'w, ToolCallEffect, Result<Output, Failure>>,
     /// The person who is asked.
     pub person: Role<'w, Question, Event>,
+    /// The user whom the model asks.
+    pub user: Role<'w, UserQuestion, Option<String>>,
+    /// The person who is asked what became of a call.
+    pub doubt: Role<'w, Doubt, Resolution>,
     /// What happens next of what is in flight.
     pub next: Role<'w, [InFlight], Next>,
 }
@@ -43,6 +52,8 @@ impl Default for World<'_> {
             model: Box::new(|_| Ok(says("done"))),
             tool: Box::new(|_| Ok(Output::json("{}"))),
             person: Box::new(approve),
+            user: Box::new(|_| Some("yes".to_owned())),
+            doubt: Box::new(|_| Resolution::Fail),
             next: Box::new(|_| Next::Answer(0)),
         }
     }
@@ -54,6 +65,8 @@ pub enum InFlight {
     Model(u32, Box<Request>),
     Tool(Box<ToolCallEffect>),
     Person(Box<Question>),
+    User(Box<UserQuestion>),
+    Doubt(Box<Doubt>),
 }
 
 /// What the world does.
@@ -65,6 +78,8 @@ pub enum Next {
     Input(Box<Event>),
     /// Milliseconds pass.
     Wait(u64),
+    /// The process dies; another one takes the run up from its journal.
+    Crash,
 }
 
 /// A run that was played.
@@ -85,10 +100,7 @@ pub fn start(agent: Agent, goal: &str) -> RunStarted {
         agent: Arc::new(agent),
         model: "scripted:model".into(),
         goal: goal.into(),
-        caller: Value::Null,
-        answer: None,
-        tools: std::collections::BTreeMap::default(),
-        shown: callgate_machine::event::Shown::default(),
+        ..RunStarted::default()
     }
 }
 
@@ -215,6 +227,13 @@ fn drive(played: &mut Played, input: Event, mut world: World<'_>) {
                         in_flight.push(InFlight::Tool(effect));
                     }
                     Effect::AskPerson(question) => in_flight.push(InFlight::Person(question)),
+                    Effect::AskUser(question) => in_flight.push(InFlight::User(question)),
+                    Effect::AskDoubt(doubt) => in_flight.push(InFlight::Doubt(doubt)),
+                    Effect::Park => {
+                        let tools = in_flight.iter().any(|f| matches!(f, InFlight::Tool(_)));
+                        assert!(!tools, "parked with a tool under way");
+                        in_flight.clear();
+                    }
                     // Tools still answer; the model and people do not.
                     Effect::Abort => in_flight.retain(|f| matches!(f, InFlight::Tool(_))),
                     Effect::End => {
@@ -224,6 +243,11 @@ fn drive(played: &mut Played, input: Event, mut world: World<'_>) {
                 }
             }
         }
+        if in_flight.is_empty() && played.run.is_paused() {
+            played.now += 1;
+            input = Some(Event::RunResumed(Box::default()));
+            continue;
+        }
         assert!(!in_flight.is_empty(), "halted without an end: {:#?}", played.records.last());
         played.now += 1;
         input = match (world.next)(&in_flight) {
@@ -232,29 +256,46 @@ fn drive(played: &mut Played, input: Event, mut world: World<'_>) {
                 None
             }
             Next::Input(event) => Some(*event),
+            Next::Crash => {
+                in_flight.clear();
+                played.reopen();
+                Some(Event::RunResumed(Box::new(RunResumed {
+                    by: Some("a new process".into()),
+                    ..RunResumed::default()
+                })))
+            }
             Next::Answer(at) => Some(match in_flight.remove(at % in_flight.len()) {
                 InFlight::Model(hop, request) => match (world.model)(&request) {
-                    Ok(reply) => Event::ModelReplied {
-                        hop,
-                        reply: Some(Arc::new(reply)),
-                        error: None,
-                        by: None,
-                        passed_over: Vec::new(),
-                    },
-                    Err(error) => Event::ModelReplied {
-                        hop,
-                        reply: None,
-                        error: Some(Box::new(error)),
-                        by: None,
-                        passed_over: Vec::new(),
-                    },
+                    Ok(reply) => replied(hop, Some(reply), None),
+                    Err(error) => replied(hop, None, Some(error)),
                 },
                 InFlight::Tool(effect) => finished(&effect, (world.tool)(&effect)),
                 InFlight::Person(question) => (world.person)(&question),
+                InFlight::User(question) => Event::UserAnswered {
+                    call: question.call.clone(),
+                    text: (world.user)(&question).map(Into::into),
+                    by: None,
+                },
+                InFlight::Doubt(doubt) => Event::DoubtResolved {
+                    call: doubt.call.clone(),
+                    resolution: (world.doubt)(&doubt),
+                    by: Some("ada".into()),
+                },
             }),
         };
     }
     panic!("no end after {MOST_INPUTS} inputs");
+}
+
+pub fn replied(hop: u32, reply: Option<Reply>, error: Option<ProviderError>) -> Event {
+    Event::ModelReplied {
+        hop,
+        reply: reply.map(Arc::new),
+        error: error.map(Box::new),
+        by: None,
+        passed_over: Vec::new(),
+        exchange: None,
+    }
 }
 
 pub fn finished(effect: &ToolCallEffect, outcome: Result<Output, Failure>) -> Event {
@@ -267,9 +308,7 @@ pub fn finished(effect: &ToolCallEffect, outcome: Result<Output, Failure>) -> Ev
         attempt: effect.attempt,
         output,
         failure,
-        wire: None,
-        raw: None,
-        used: None,
+        ..CallFinished::default()
     }))
 }
 
@@ -302,6 +341,16 @@ impl Played {
             self.records.push(record);
         }
         effects
+    }
+
+    /// The run as another process finds it: folded from its events.
+    fn reopen(&mut self) {
+        let mut run = Run::new(self.run.id().clone(), self.catalog.clone(), self.mount.clone());
+        for record in &self.records {
+            fold(&mut run, record);
+        }
+        assert_eq!(run.digest(), self.run.digest(), "law 3: a fold ends elsewhere");
+        self.run = run;
     }
 
     /// Goes on after the end with the user's next words.
@@ -374,6 +423,9 @@ impl Played {
         let mut admitted: HashMap<&str, &str> = HashMap::new();
         let mut open: HashSet<&str> = HashSet::new();
         let mut keys: HashMap<&str, &str> = HashMap::new();
+        // Begun before a crash, without an outcome; and what may be begun again.
+        let mut lost: HashSet<&str> = HashSet::new();
+        let mut redo: HashSet<&str> = HashSet::new();
         let mut over = false;
         for record in &self.records {
             assert!(!over || !record.event.is_derived(), "recorded after the end: {record:?}");
@@ -392,16 +444,40 @@ impl Played {
                         "{call} started unadmitted"
                     );
                     assert!(open.insert(call), "{call} started twice at once");
+                    if lost.remove(&**call) {
+                        let tool = lookup
+                            .as_ref()
+                            .map_or_else(|| name_of(&self.records, call), |l| l.tool.clone());
+                        let repeatable = self.catalog.get(&tool).is_some_and(|t| t.is_repeatable());
+                        assert!(
+                            repeatable || redo.remove(&**call),
+                            "law 4: {call} was begun twice and nobody said that it may be"
+                        );
+                    }
                     let first = keys.entry(call).or_insert(idempotency_key);
                     assert_eq!(*first, &**idempotency_key, "another key for {call}");
                 }
                 Event::CallFinished(finished) => {
                     open.remove(&*finished.call);
                 }
+                Event::RunResumed(_) => lost.extend(open.drain()),
+                Event::CallInDoubt { call, policy: Some(Resolution::Redo), .. }
+                | Event::DoubtResolved { call, resolution: Resolution::Redo, .. } => {
+                    redo.insert(call);
+                }
+                Event::CallInDoubt { call, policy: Some(_), .. }
+                | Event::DoubtResolved { call, .. } => {
+                    lost.remove(&**call);
+                }
                 Event::ModelRequested { .. } => {
+                    assert!(lost.is_empty(), "asked on while nobody knows of {lost:?}");
                     assert!(open.is_empty(), "asked on while {open:?} had no outcome");
                 }
-                Event::RunFinished(_) => over = true,
+                Event::RunFinished(_) => {
+                    over = true;
+                    open.clear();
+                    lost.clear();
+                }
                 Event::UserSaid { .. } => over = false,
                 _ => {}
             }
@@ -415,6 +491,15 @@ impl Played {
             }
         }
     }
+}
+
+/// The tool of a call.
+fn name_of(records: &[Record], call: &str) -> Arc<str> {
+    let gated = records.iter().rev().find_map(|record| match &record.event {
+        Event::CallGated(gated) if *gated.call == *call => gated.tool.clone(),
+        _ => None,
+    });
+    gated.unwrap_or_else(|| Arc::from(""))
 }
 
 pub fn text_of(content: &[callgate_wire::Part]) -> String {

@@ -150,6 +150,11 @@ impl Endpoint {
         host == "localhost" || address.is_ok_and(|address| address.is_loopback())
     }
 
+    /// The key that is sent, to be kept out of what is kept.
+    pub(super) fn secret(&self) -> Option<&str> {
+        self.key.as_ref().map(|(key, _)| key.as_str())
+    }
+
     pub(super) fn unreachable_hint(&self) -> &str {
         &self.hint
     }

@@ -14,7 +14,7 @@ use reqwest::{
 };
 
 use super::{HttpModel, failure, retry};
-use crate::OnDelta;
+use crate::{Keep, OnDelta};
 
 /// How long the end of a body may take to come once the reply is whole. A connection whose body
 /// was read to its end can be used again; it is not worth more than this.
@@ -27,6 +27,7 @@ impl HttpModel {
         post: reqwest::Request,
         request: &Request,
         show: Option<OnDelta<'_>>,
+        keep: Option<&Keep>,
     ) -> Result<Reply, ProviderError> {
         let url = failure::shown(post.url());
         let sent = self.client.execute(post);
@@ -37,6 +38,9 @@ impl HttpModel {
         let response = sent.map_err(|error| failure::unanswered(&error, &self.endpoint, &url))?;
         let status = response.status().as_u16();
         tracing::debug!(model = %self.id, status, "the model answers");
+        if let Some(keep) = keep {
+            keep.status(status);
+        }
 
         if let Some(location) = response.headers().get(LOCATION)
             && (300..400).contains(&status)
@@ -48,11 +52,11 @@ impl HttpModel {
             && response.status().is_success()
             && may_be_events(&response)
         {
-            return self.stream(response, request, &url, show).await;
+            return self.stream(response, request, &url, show, keep).await;
         }
         let headers = response.headers().clone();
         let after = retry::after_ms(&headers, SystemTime::now());
-        let body = self.body(response, &url).await?;
+        let body = self.body(response, &url, keep).await?;
         let reply = self.codec.decode(request, status, after, &body);
         let reply = reply.map_err(|mut error| {
             retry::overrule(&headers, &mut error);
@@ -67,7 +71,12 @@ impl HttpModel {
         Ok(reply)
     }
 
-    async fn body(&self, mut response: Response, url: &str) -> Result<Vec<u8>, ProviderError> {
+    async fn body(
+        &self,
+        mut response: Response,
+        url: &str,
+        keep: Option<&Keep>,
+    ) -> Result<Vec<u8>, ProviderError> {
         let limit = self.options.max_body;
         let mut body = Vec::new();
         loop {
@@ -75,7 +84,12 @@ impl HttpModel {
                 Ok(Some(chunk)) if body.len() + chunk.len() > limit => {
                     return Err(failure::too_large(url, limit));
                 }
-                Ok(Some(chunk)) => body.extend_from_slice(&chunk),
+                Ok(Some(chunk)) => {
+                    if let Some(keep) = keep {
+                        keep.response(&chunk);
+                    }
+                    body.extend_from_slice(&chunk);
+                }
                 Ok(None) => return Ok(body),
                 Err(error) => return Err(failure::broken_off(&error, url)),
             }
@@ -88,6 +102,7 @@ impl HttpModel {
         request: &Request,
         url: &str,
         show: OnDelta<'_>,
+        keep: Option<&Keep>,
     ) -> Result<Reply, ProviderError> {
         let options = &self.options;
         let mut decoder = self.codec.stream(request);
@@ -109,6 +124,9 @@ impl HttpModel {
             taken += chunk.len();
             if taken > options.max_body {
                 return Err(failure::too_large(url, options.max_body));
+            }
+            if let Some(keep) = keep {
+                keep.response(&chunk);
             }
             decoder.push(&chunk, &mut deltas);
             shown |= !deltas.is_empty();

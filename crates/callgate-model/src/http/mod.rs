@@ -16,7 +16,7 @@ use reqwest::header::{CONTENT_TYPE, HeaderValue};
 
 pub use self::endpoint::{Endpoint, EndpointError};
 pub(crate) use self::exchange::deltas;
-use crate::{Model, OnDelta, ReplyFuture};
+use crate::{Keep, Model, OnDelta, ReplyFuture};
 
 /// How long to wait, how often to ask again, how much to take in.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -124,6 +124,7 @@ impl HttpModel {
         request: &Request,
         on_delta: Option<OnDelta<'_>>,
         shown: &std::sync::atomic::AtomicBool,
+        keep: Option<&Keep>,
     ) -> Result<Reply, ProviderError> {
         let body = self.codec.encode(request, on_delta.is_some());
         for note in &body.notes {
@@ -148,8 +149,13 @@ impl HttpModel {
                 bytes = post.body().and_then(|body| body.as_bytes()).map_or(0, <[u8]>::len),
                 stream = on_delta.is_some(), "asking the model",
             );
+            if let Some(keep) = keep {
+                let body = post.body().and_then(|body| body.as_bytes()).unwrap_or_default();
+                let url = failure::shown(post.url());
+                keep.begin(&url, body, attempt + 1, self.endpoint.secret());
+            }
             let stream = on_delta.is_some().then_some(&show as OnDelta<'_>);
-            let mut error = match self.exchange(post, request, stream).await {
+            let mut error = match self.exchange(post, request, stream, keep).await {
                 Ok(reply) => return Ok(Reply { notes, ..reply }),
                 Err(error) => error,
             };
@@ -172,19 +178,35 @@ impl Model for HttpModel {
     }
 
     fn reply<'a>(&'a self, request: &'a Request, on_delta: Option<OnDelta<'a>>) -> ReplyFuture<'a> {
-        Box::pin(async move {
-            let request = self.addressed(request);
-            let shown = std::sync::atomic::AtomicBool::new(false);
-            let attempts = self.attempts(&request, on_delta, &shown);
-            match tokio::time::timeout(self.options.overall, attempts).await {
-                Ok(result) => result,
-                Err(_) => Err(self.out_of_time(shown.into_inner())),
-            }
-        })
+        Box::pin(self.reply_within(request, on_delta, None))
+    }
+
+    fn reply_keeping<'a>(
+        &'a self,
+        request: &'a Request,
+        on_delta: Option<OnDelta<'a>>,
+        keep: &'a Keep,
+    ) -> ReplyFuture<'a> {
+        Box::pin(self.reply_within(request, on_delta, Some(keep)))
     }
 }
 
 impl HttpModel {
+    async fn reply_within(
+        &self,
+        request: &Request,
+        on_delta: Option<OnDelta<'_>>,
+        keep: Option<&Keep>,
+    ) -> Result<Reply, ProviderError> {
+        let request = self.addressed(request);
+        let shown = std::sync::atomic::AtomicBool::new(false);
+        let attempts = self.attempts(&request, on_delta, &shown, keep);
+        match tokio::time::timeout(self.options.overall, attempts).await {
+            Ok(result) => result,
+            Err(_) => Err(self.out_of_time(shown.into_inner())),
+        }
+    }
+
     fn out_of_time(&self, shown: bool) -> ProviderError {
         let seconds = self.options.overall.as_secs_f64();
         let url = failure::shown(&self.endpoint.url(""));

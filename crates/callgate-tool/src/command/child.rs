@@ -192,14 +192,14 @@ async fn write(stream: &mut Option<ChildStdin>, bytes: &[u8]) -> io::Result<usiz
 }
 
 /// The process group of a program. Killed when dropped, unless it is known to be empty.
-struct Group {
+pub(crate) struct Group {
     #[cfg(unix)]
     leader: Option<rustix::process::Pid>,
 }
 
 #[cfg(unix)]
 impl Group {
-    fn led_by(child: &Child) -> Self {
+    pub(crate) fn led_by(child: &Child) -> Self {
         let id = child.id().and_then(|id| i32::try_from(id).ok());
         Self { leader: id.and_then(rustix::process::Pid::from_raw) }
     }
@@ -241,6 +241,24 @@ impl Group {
         Ok(())
     }
 
+    /// Ends what is left of the group of a program whose streams somebody else reads.
+    pub(crate) async fn finish(&mut self, child: &mut Child, grace: Duration) {
+        use rustix::process::Signal;
+        if self.is_alive() {
+            self.signal(Signal::TERM);
+            let deadline = Instant::now() + grace;
+            while self.is_alive() && Instant::now() < deadline {
+                let _ = child.try_wait();
+                sleep(Duration::from_millis(5)).await;
+            }
+            self.signal(Signal::KILL);
+        }
+        if let Err(error) = child.wait().await {
+            tracing::warn!(%error, "the end of a program could not be seen");
+        }
+        self.leader = None;
+    }
+
     async fn is_empty_by(
         &self,
         deadline: Instant,
@@ -276,8 +294,14 @@ impl Drop for Group {
 /// Without process groups only the program itself is ended.
 #[cfg(not(unix))]
 impl Group {
-    fn led_by(_: &Child) -> Self {
+    pub(crate) fn led_by(_: &Child) -> Self {
         Self {}
+    }
+
+    pub(crate) async fn finish(&mut self, child: &mut Child, _: Duration) {
+        if let Err(error) = child.kill().await {
+            tracing::warn!(%error, "a program could not be ended");
+        }
     }
 
     async fn end(&mut self, child: &mut Child, _: &mut Streams, _: &Limits<'_>) -> io::Result<()> {

@@ -18,7 +18,7 @@
 //! The words of the command are not expanded: everybody on the machine can read a command line, so
 //! secrets go through `env`; and no shell is involved unless the contract names one.
 
-mod child;
+pub(crate) mod child;
 mod outcome;
 
 use std::{

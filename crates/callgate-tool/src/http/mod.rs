@@ -231,7 +231,7 @@ fn stop_failure(stop: Stop, safe: bool, sent: &AtomicBool) -> Failure {
 }
 
 /// The innermost words of an error, without its URL.
-fn cause(error: reqwest::Error) -> String {
+pub(crate) fn cause(error: reqwest::Error) -> String {
     let error = error.without_url();
     let mut innermost: &dyn std::error::Error = &error;
     while let Some(source) = innermost.source() {

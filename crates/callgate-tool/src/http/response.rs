@@ -106,7 +106,7 @@ pub(crate) fn output(head: &Head, body: &[u8], secrets: &Secrets) -> Result<Outp
         let media_type = head.media_type.as_str().into();
         return Ok(Output {
             content: vec![Content::Image { media_type, data: data.into() }],
-            structured: None,
+            ..Output::default()
         });
     }
     let Some(text) = head.text(body) else {

@@ -113,7 +113,7 @@ fn title(html: &str) -> Option<String> {
 }
 
 /// Milliseconds to wait, from `Retry-After`.
-fn wait(text: &str, now: SystemTime) -> Option<u64> {
+pub(crate) fn wait(text: &str, now: SystemTime) -> Option<u64> {
     let text = text.trim();
     if let Ok(seconds) = text.parse::<u64>() {
         return Some(seconds.saturating_mul(1000));

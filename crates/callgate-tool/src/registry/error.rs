@@ -62,6 +62,24 @@ pub enum BackendError {
         /// What is wrong.
         problem: Problem,
     },
+    /// No server of that name is configured.
+    #[error("there is no MCP server `{server}`{}", did_you_mean(suggestion.as_deref()))]
+    NoServer {
+        /// The name.
+        server: String,
+        /// The nearest one.
+        suggestion: Option<String>,
+    },
+    /// The server has no pinned tool of that name.
+    #[error("the server `{server}` has no accepted tool `{tool}`{}", did_you_mean(suggestion.as_deref()))]
+    NotPinned {
+        /// The server.
+        server: String,
+        /// The tool's name there.
+        tool: String,
+        /// The nearest one.
+        suggestion: Option<String>,
+    },
     /// No function of that name was registered.
     #[error("the program registered no function `{name}`{}", did_you_mean(suggestion.as_deref()))]
     NoFunction {
@@ -130,6 +148,8 @@ impl BackendError {
             Self::NoKind { found: Some(found), .. } => pointer_to(found),
             Self::NoKind { .. } | Self::SeveralKinds { .. } => String::new(),
             Self::NoFunction { .. } => "/function".to_owned(),
+            Self::NoServer { .. } => "/mcp/server".to_owned(),
+            Self::NotPinned { .. } => "/mcp/tool".to_owned(),
             Self::UnknownField { pointer, .. }
             | Self::Shape { pointer, .. }
             | Self::Template { pointer, .. }
@@ -153,7 +173,11 @@ impl BackendError {
             | Self::Shape { pointer, .. }
             | Self::Template { pointer, .. }
             | Self::Invalid { pointer, .. } => pointer.insert_str(0, parent),
-            Self::NoKind { .. } | Self::SeveralKinds { .. } | Self::NoFunction { .. } => {}
+            Self::NoKind { .. }
+            | Self::SeveralKinds { .. }
+            | Self::NoFunction { .. }
+            | Self::NoServer { .. }
+            | Self::NotPinned { .. } => {}
         }
         self
     }

@@ -10,6 +10,7 @@ use std::{
     sync::Arc,
 };
 
+use callgate_contract::Tool;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
@@ -20,13 +21,14 @@ use crate::{
     function::{self, FunctionSpec},
     guard::{Resolver, SystemResolver},
     http::{self, HttpBackendSpec},
+    lock::{self, McpSpec, Servers},
 };
 
 pub(crate) use error::pointer_to;
 pub use error::{BackendError, Problem};
 
 /// The kinds that are built in.
-const KINDS: [Kind; 3] = [command::KIND, function::KIND, http::KIND];
+const KINDS: [Kind; 4] = [command::KIND, function::KIND, http::KIND, lock::KIND];
 
 /// The `backend` object of a contract: what does the work.
 ///
@@ -41,6 +43,8 @@ pub enum BackendSpec {
     Function(FunctionSpec),
     /// An HTTP request.
     Http(Box<HttpBackendSpec>),
+    /// A tool of an MCP server.
+    Mcp(McpSpec),
 }
 
 /// One kind of backend.
@@ -72,6 +76,9 @@ pub(crate) struct Build<'a> {
     pub(crate) env: Env,
     pub(crate) functions: &'a BTreeMap<String, Arc<Function>>,
     pub(crate) resolver: Arc<dyn Resolver>,
+    pub(crate) servers: &'a Servers,
+    /// Whether the contract says that a call may be made twice.
+    pub(crate) repeatable: bool,
 }
 
 impl Build<'_> {
@@ -102,6 +109,7 @@ fn pointer(path: &serde_path_to_error::Path) -> String {
 pub struct Backends {
     functions: BTreeMap<String, Arc<Function>>,
     resolver: Arc<dyn Resolver>,
+    servers: Servers,
 }
 
 impl std::fmt::Debug for Backends {
@@ -119,9 +127,13 @@ impl Default for Backends {
 }
 
 impl Backends {
-    /// The built-in kinds: command, function, http.
+    /// The built-in kinds: command, function, http, mcp.
     pub fn builtin() -> Self {
-        Self { functions: BTreeMap::new(), resolver: Arc::new(SystemResolver) }
+        Self {
+            functions: BTreeMap::new(),
+            resolver: Arc::new(SystemResolver),
+            servers: Servers::default(),
+        }
     }
 
     /// A function that contracts reach as `{"function": name}`.
@@ -136,6 +148,26 @@ impl Backends {
     pub fn resolver(mut self, resolver: impl Resolver + 'static) -> Self {
         self.resolver = Arc::new(resolver);
         self
+    }
+
+    /// The servers that contracts reach as `{"mcp": {"server": …, "tool": …}}`.
+    #[must_use]
+    pub fn servers(mut self, servers: Servers) -> Self {
+        self.servers = servers;
+        self
+    }
+
+    /// Builds the backend of a contract, which also says whether a call may be made twice.
+    ///
+    /// # Errors
+    /// As [`build`](Self::build).
+    pub fn build_for(
+        &self,
+        tool: &Tool,
+        base_dir: &Path,
+        env: Env,
+    ) -> Result<Arc<dyn Backend>, BackendError> {
+        self.build_with(&tool.backend, base_dir, env, tool.is_repeatable())
     }
 
     /// Builds the backend that a contract's `backend` object describes.
@@ -162,6 +194,16 @@ impl Backends {
         base_dir: &Path,
         env: Env,
     ) -> Result<Arc<dyn Backend>, BackendError> {
+        self.build_with(spec, base_dir, env, false)
+    }
+
+    fn build_with(
+        &self,
+        spec: &Map<String, Value>,
+        base_dir: &Path,
+        env: Env,
+        repeatable: bool,
+    ) -> Result<Arc<dyn Backend>, BackendError> {
         let kinds: Vec<&Kind> = KINDS.iter().filter(|k| spec.contains_key(k.name)).collect();
         let kind = match kinds.as_slice() {
             [kind] => kind,
@@ -184,6 +226,8 @@ impl Backends {
             env,
             functions: &self.functions,
             resolver: self.resolver.clone(),
+            servers: &self.servers,
+            repeatable,
         };
         (kind.build)(spec.clone(), &build)
     }
@@ -289,7 +333,7 @@ mod tests {
         {
             assert!(text.contains(&format!("\"{name}\"")), "{name}: {text}");
         }
-        assert_eq!(schema["anyOf"].as_array().map(Vec::len), Some(3), "{text}");
+        assert_eq!(schema["anyOf"].as_array().map(Vec::len), Some(4), "{text}");
         // Every object with members of its own refuses others.
         fn closed(schema: &Value) -> bool {
             let here =

@@ -10,6 +10,7 @@ mod check;
 mod dialects;
 mod forms;
 mod loops;
+mod mcp;
 #[path = "../../../callgate-machine/tests/play/mod.rs"]
 mod play;
 mod projections;
@@ -37,11 +38,7 @@ pub(crate) struct Case {
 pub(crate) type Verdict = Result<(), String>;
 
 /// Family, id (`*` for all of it), and the issue that brings it. Counted and printed.
-const NOT_YET: &[(&str, &str, &str)] = &[
-    ("mcp", "*", "4: MCP, both ways"),
-    ("security", "rug-pull-definition-changed", "4: MCP, both ways"),
-    ("security", "result-cannot-close-its-fence", "4: MCP, both ways"),
-];
+const NOT_YET: &[(&str, &str, &str)] = &[];
 
 /// Cases that are wrong in our judgement: id and the paper in `docs/decisions/` that says why.
 const DISPUTED: &[(&str, &str)] = &[];
@@ -75,6 +72,7 @@ fn run(case: &Case, mode: Mode) -> Verdict {
         "conversation-state" => transcripts::run(case, mode),
         "loop-control" => loops::run(case, mode),
         "security" => security::run(case),
+        "mcp" => mcp::run(case, mode),
         other => Err(format!("the family {other:?} is not known to this test")),
     }
 }

@@ -35,7 +35,11 @@ impl Report {
     pub(super) fn of(files: &Files, policy: &Policy) -> Result<Self, Failure> {
         let mut report = Self::default();
         for project in &files.projects {
-            report.add(0, Project::open(project).map(|project| project.catalog().len()))?;
+            let opened = Project::open(project);
+            if let Ok(project) = &opened {
+                report.mistakes.extend(project.unjudged().cloned());
+            }
+            report.add(0, opened.map(|project| project.catalog().len()))?;
         }
         if !files.contracts.is_empty() {
             let checked = Project::check(&files.contracts).map(|catalog| catalog.len());

@@ -47,7 +47,7 @@ pub(super) fn go(test: &Test) -> Result<Exit, Failure> {
         live::run(test, project, &catalog, &mut report)?;
     }
     report.say(test)?;
-    Ok(if report.failed() == 0 { Exit::Done } else { Exit::Unmet })
+    Ok(if report.failed() == 0 { Exit::Done } else { Exit::Found })
 }
 
 fn named<'c>(catalog: &'c Catalog, name: &str) -> Result<&'c Arc<Tool>, Failure> {

@@ -8,7 +8,7 @@ use std::{
 use callgate::{Project, contract::Mode, machine::Status};
 
 use crate::{
-    cli::ToolsCall,
+    cli::{CallOptions, ToolsCall},
     exit::Exit,
     failure::Failure,
     input, out, project,
@@ -18,23 +18,40 @@ use crate::{
 };
 
 pub(super) fn go(call: &ToolsCall) -> Result<Exit, Failure> {
-    let arguments = input::text(&call.arguments)?;
+    make(&call.arguments, &call.options, |_| Ok(call.name.clone()))
+}
+
+/// Makes the call of the tool that is found in the project.
+pub(in crate::verbs) fn make(
+    arguments: &str,
+    call: &CallOptions,
+    find: impl FnOnce(&Project) -> Result<String, Failure>,
+) -> Result<Exit, Failure> {
+    let arguments = input::text(arguments)?;
     let arguments = arguments.trim_end_matches(['\r', '\n']);
     let caller = input::caller(call.caller.as_deref())?;
-    let project = Project::open(&call.project.dir)?;
-    let mode = call.mode.map_or(project.spec().mode, Mode::from);
     let screen = Screen::stderr();
     if call.json {
         screen.silence();
     }
     let screen = Arc::new(screen);
     let stop = Arc::new(Stop::default());
-    let detail = project::detail(&call.loudness, call.json || call.loudness.quiet);
-    let view = View::new(screen.clone(), detail, project.catalog()).of_one_call(mode);
     block_on(async {
         let mut signals = Signals::listen().map_err(|e| Failure::io("cannot listen", &e))?;
+        let opened = &call.project;
+        let project = project::open(opened, call.json, &screen, &stop, &mut signals).await?;
+        let name = match find(&project) {
+            Ok(name) => name,
+            Err(failure) => {
+                project::end(&project, &stop, &mut signals).await;
+                return Err(failure);
+            }
+        };
+        let mode = call.mode.map_or(project.spec().mode, Mode::from);
+        let detail = project::detail(&call.loudness, call.json || call.loudness.quiet);
+        let view = View::new(screen.clone(), detail, project.catalog()).of_one_call(mode);
         let work = project
-            .call(&call.name, arguments)
+            .call(&name, arguments)
             .mode(mode)
             .caller(caller)
             .approver(project::approver(&call.approvals, project.catalog(), &screen, &stop))
@@ -43,7 +60,9 @@ pub(super) fn go(call: &ToolsCall) -> Result<Exit, Failure> {
             .make();
         let called = signals.guard(work, &stop, || {}).await;
         screen.still();
-        let called = called.ok_or_else(Failure::killed)??;
+        let called = called.ok_or_else(Failure::killed)?.map_err(callgate::Error::from);
+        project::end(&project, &stop, &mut signals).await;
+        let called = called?;
         match (call.json, io::stdout().is_terminal()) {
             (true, _) => out::line(&called.text)?,
             (false, true) => out::line(&pretty(&words::clean(&called.text)))?,

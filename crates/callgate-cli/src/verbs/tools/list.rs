@@ -1,6 +1,6 @@
 //! `callgate tools list`.
 
-use std::path::Path;
+use std::sync::Arc;
 
 use callgate::{
     Project,
@@ -9,10 +9,14 @@ use callgate::{
 use serde_json::{Value, json};
 
 use super::{backend, tier};
-use crate::{exit::Exit, failure::Failure, out, show::words};
+use crate::{cli::Opened, exit::Exit, failure::Failure, out, project, show::words, signals::Stop};
 
-pub(super) fn go(dir: &Path, as_json: bool) -> Result<Exit, Failure> {
-    let project = Project::open(dir)?;
+pub(super) fn go(opened: &Opened, as_json: bool) -> Result<Exit, Failure> {
+    let stop = Arc::new(Stop::default());
+    project::with(opened, as_json, &stop, async |project| listed(project, as_json))
+}
+
+fn listed(project: &Project, as_json: bool) -> Result<Exit, Failure> {
     let tools: Vec<&Tool> = project.catalog().tools().map(|tool| &**tool).collect();
     if as_json {
         let tools: Vec<Value> = tools.into_iter().map(to_json).collect();

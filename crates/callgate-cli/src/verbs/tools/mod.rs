@@ -1,6 +1,6 @@
 //! `callgate tools`: the project's tools, without a model.
 
-mod call;
+pub(super) mod call;
 mod list;
 mod show;
 
@@ -17,8 +17,8 @@ use crate::{
 
 pub(super) fn go(tools: &Tools) -> Result<Exit, Failure> {
     match &tools.what {
-        ToolsVerb::List { project, json } => list::go(&project.dir, *json),
-        ToolsVerb::Show { name, project, json } => show::go(name, &project.dir, *json),
+        ToolsVerb::List { project, json } => list::go(project, *json),
+        ToolsVerb::Show { name, project, json } => show::go(name, project, *json),
         ToolsVerb::Call(call) => call::go(call),
     }
 }
@@ -43,6 +43,6 @@ fn tier_word(tier: Tier) -> &'static str {
 fn backend(tool: &Tool) -> &str {
     tool.backend
         .keys()
-        .find(|key| ["command", "http"].contains(&key.as_str()))
+        .find(|key| ["command", "http", "mcp"].contains(&key.as_str()))
         .map_or("none", String::as_str)
 }

@@ -1,6 +1,6 @@
 //! `callgate tools show NAME`.
 
-use std::{fmt::Write as _, fs, path::Path};
+use std::{fmt::Write as _, fs, sync::Arc};
 
 use callgate::{
     Project,
@@ -14,10 +14,14 @@ use callgate::{
 use serde_json::Value;
 
 use super::{backend, tier, tier_word};
-use crate::{exit::Exit, failure::Failure, out, show::words};
+use crate::{cli::Opened, exit::Exit, failure::Failure, out, project, show::words, signals::Stop};
 
-pub(super) fn go(name: &str, dir: &Path, as_json: bool) -> Result<Exit, Failure> {
-    let project = Project::open(dir)?;
+pub(super) fn go(name: &str, opened: &Opened, as_json: bool) -> Result<Exit, Failure> {
+    let stop = Arc::new(Stop::default());
+    project::with(opened, as_json, &stop, async |project| shown(name, project, as_json))
+}
+
+fn shown(name: &str, project: &Project, as_json: bool) -> Result<Exit, Failure> {
     let tool = match project.catalog().resolve(name, Mode::Strict) {
         Ok((tool, _)) => tool,
         Err(fault) => {
@@ -30,7 +34,12 @@ pub(super) fn go(name: &str, dir: &Path, as_json: bool) -> Result<Exit, Failure>
             });
         }
     };
-    if as_json {
+    if as_json && tool.backend.contains_key("mcp") {
+        // A discovered tool stands in no file of its own, and a local one has what it narrows.
+        let contract = serde_json::to_string_pretty(&tool.to_file())
+            .map_err(|error| Failure::io("cannot write the contract", &error.into()))?;
+        out::line(&contract)?;
+    } else if as_json {
         let file = &*tool.source;
         let text = fs::read_to_string(file)
             .map_err(|error| Failure::io(&format!("cannot read {file}"), &error))?;

@@ -34,7 +34,7 @@ async fn what_responses_become() {
             response("201 Created", "Content-Type: application/json\r\n", ""),
             Some(Output::json("null")),
         ),
-        (typed("image/png", &png), Some(Output { content: vec![image], structured: None })),
+        (typed("image/png", &png), Some(Output { content: vec![image], ..Output::default() })),
         (typed("application/octet-stream", &png), None),
         (
             response(

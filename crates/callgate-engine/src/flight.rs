@@ -1,0 +1,284 @@
+//! Effects under way: each becomes a future of the event that answers it.
+
+use std::{panic::AssertUnwindSafe, pin::Pin, sync::Arc, time::Duration};
+
+use callgate_contract::{ErrorKind, Executed, Failure};
+use callgate_machine::{
+    Doubt, Event, Question, ToolCallEffect, UserQuestion,
+    event::{CallFinished, Decision, PassedOver},
+};
+use callgate_model::{Keep, Model, OnDelta};
+use callgate_tool::{Invocation, Invoked};
+use callgate_wire::{
+    Body, Delta, Exchange, ProviderError, ProviderErrorKind, Reply, Request, Retry,
+};
+use futures_util::FutureExt;
+use tokio_util::sync::CancellationToken;
+
+use crate::{
+    approver::{Approver, Word},
+    engine::Engine,
+    session::{Notice, Observer},
+};
+
+/// How long a tool may take to end after it was told to.
+pub(crate) const GRACE: Duration = Duration::from_secs(5);
+
+/// An input on its way; nothing where nobody here can give it.
+pub(crate) type InputFuture<'e> = Pin<Box<dyn Future<Output = Option<Event>> + Send + 'e>>;
+
+/// What asks the model needs of its session.
+pub(crate) struct Asking {
+    pub run: Arc<str>,
+    pub hop: u32,
+    pub request: Request,
+    pub timeout: Option<Duration>,
+    pub observer: Option<Observer>,
+    /// The body of the run's previous request, where bodies are kept.
+    pub previous: Option<Arc<str>>,
+}
+
+pub(crate) fn ask_model(engine: &Engine, asking: Asking) -> InputFuture<'_> {
+    Box::pin(async move {
+        let Asking { run, hop, request, timeout, observer, previous } = asking;
+        let stream = engine.stream && observer.is_some();
+        let on_delta = |delta: Delta| {
+            if let Some(observer) = &observer {
+                observer(&Notice::Delta { run: run.clone(), hop, delta });
+            }
+        };
+        let on_delta = if stream { Some(&on_delta as OnDelta<'_>) } else { None };
+        let keep = engine.keeps_wire.then(Keep::default);
+        let ask = async {
+            let mut passed_over = Vec::new();
+            let mut outcome = guarded(&*engine.model, &request, on_delta, keep.as_ref()).await;
+            let mut by = None;
+            for fallback in &engine.fallbacks {
+                let Err(error) = &outcome else { break };
+                if !is_outage(error) {
+                    break;
+                }
+                passed_over.push(PassedOver {
+                    model: by.take().unwrap_or_else(|| engine.model.id().into()),
+                    error: error.clone(),
+                });
+                let request = engine.mount().translated(fallback.id(), &request);
+                outcome = guarded(&**fallback, &request, on_delta, keep.as_ref()).await;
+                by = Some(fallback.id().into());
+            }
+            (outcome, by, passed_over)
+        };
+        let late = || {
+            let words = "the run's time was up before the model replied";
+            let error = ProviderError::new(ProviderErrorKind::Transport, words, Retry::Never);
+            (Err(error), None, Vec::new())
+        };
+        let (outcome, by, passed_over) = match timeout {
+            None => ask.await,
+            Some(limit) => tokio::time::timeout(limit, ask).await.unwrap_or_else(|_| late()),
+        };
+        let (reply, error) = match outcome {
+            Ok(reply) => (Some(Arc::new(reply)), None),
+            Err(error) => (None, Some(Box::new(error))),
+        };
+        let exchange = keep.and_then(Keep::take).map(|kept| {
+            Box::new(Exchange {
+                url: kept.url,
+                request: Body::since(previous.as_deref(), &kept.request),
+                status: kept.status,
+                response: kept.response,
+                attempts: kept.attempts,
+            })
+        });
+        Some(Event::ModelReplied { hop, reply, error, by, passed_over, exchange })
+    })
+}
+
+/// A reply, or a failure, whatever the model's code does.
+async fn guarded(
+    model: &dyn Model,
+    request: &Request,
+    on_delta: Option<OnDelta<'_>>,
+    keep: Option<&Keep>,
+) -> Result<Reply, ProviderError> {
+    let reply = match keep {
+        None => model.reply(request, on_delta),
+        Some(keep) => model.reply_keeping(request, on_delta, keep),
+    };
+    AssertUnwindSafe(reply).catch_unwind().await.unwrap_or_else(|_| {
+        let words = "the model's own code panicked";
+        Err(ProviderError::new(ProviderErrorKind::BadReply, words, Retry::Never))
+    })
+}
+
+/// Whether another provider may do what this one cannot for now.
+fn is_outage(error: &ProviderError) -> bool {
+    matches!(
+        error.kind,
+        ProviderErrorKind::RateLimit
+            | ProviderErrorKind::Quota
+            | ProviderErrorKind::Unavailable
+            | ProviderErrorKind::Transport
+    )
+}
+
+pub(crate) fn call_tool<'e>(
+    engine: &'e Engine,
+    run: &Arc<str>,
+    effect: ToolCallEffect,
+    cancel: &CancellationToken,
+) -> InputFuture<'e> {
+    let call = effect.call.clone();
+    let attempt = effect.attempt;
+    let timeout = effect.timeout;
+    let backend = engine.backends.get(&effect.tool.name);
+    let cancel = cancel.clone();
+    let invocation = Invocation {
+        run: run.clone(),
+        call: effect.call,
+        tool: effect.tool.name.clone(),
+        arguments: effect.arguments,
+        idempotency_key: effect.idempotency_key,
+        attempt,
+        timeout,
+        cancel: cancel.clone(),
+    };
+    Box::pin(async move {
+        let invoked = match backend {
+            None => Invoked::failed(
+                Failure::new(ErrorKind::ToolException, "Nobody does the work of this tool here.")
+                    .executed(Executed::No)
+                    .retryable(false),
+            ),
+            Some(backend) => {
+                let work = AssertUnwindSafe(backend.invoke(invocation)).catch_unwind();
+                tokio::select! {
+                    outcome = work => outcome.unwrap_or_else(|_| {
+                        Invoked::failed(Failure::new(
+                            ErrorKind::ToolException,
+                            "The tool's own code failed unexpectedly.",
+                        ))
+                    }),
+                    // Backends keep the time themselves; this is for one that does not.
+                    () = tokio::time::sleep(timeout + GRACE) => Invoked::failed(Failure::new(
+                        ErrorKind::Timeout,
+                        format!("The tool gave no result within {} ms.", timeout.as_millis()),
+                    )),
+                    () = async { cancel.cancelled().await; tokio::time::sleep(GRACE).await } => {
+                        Invoked::failed(Failure::new(ErrorKind::Cancelled, "The call was cancelled."))
+                    }
+                }
+            }
+        };
+        let (output, failure) = match invoked.result {
+            Ok(output) => (Some(output), None),
+            Err(failure) => (None, Some(failure)),
+        };
+        Some(Event::CallFinished(Box::new(CallFinished {
+            call,
+            attempt,
+            output,
+            failure,
+            wire: invoked.wire,
+            raw: invoked.raw,
+            used: invoked.used,
+            spent: None,
+        })))
+    })
+}
+
+/// A question to people, and the token that withdraws it once somebody elsewhere answered.
+pub(crate) struct Asked {
+    pub call: Arc<str>,
+    pub withdraw: CancellationToken,
+}
+
+impl Asked {
+    fn new(call: &Arc<str>) -> Self {
+        Self { call: call.clone(), withdraw: CancellationToken::new() }
+    }
+}
+
+/// Asks for approval. The approver has `left` until the question lapses.
+pub(crate) fn ask_person(
+    approver: &Arc<dyn Approver>,
+    question: Question,
+    left: Option<Duration>,
+) -> (Asked, InputFuture<'static>) {
+    let asked = Asked::new(&question.call);
+    let (call, binding) = (question.call.clone(), question.binding.clone());
+    let (approver, withdraw) = (approver.clone(), asked.withdraw.clone());
+    let future = Box::pin(async move {
+        let expired = Word { decision: Decision::Expired, by: None };
+        let word = async {
+            match left {
+                None => approver.ask(question).await,
+                Some(left) => {
+                    tokio::time::timeout(left, approver.ask(question)).await.unwrap_or(expired)
+                }
+            }
+        };
+        let word = tokio::select! {
+            word = word => word,
+            () = withdraw.cancelled() => return None,
+        };
+        Some(Event::ApprovalDecided { call, binding, decision: word.decision, by: word.by })
+    });
+    (asked, future)
+}
+
+/// Puts the model's question to the user.
+pub(crate) fn ask_user(
+    approver: &Arc<dyn Approver>,
+    question: UserQuestion,
+    left: Option<Duration>,
+) -> (Asked, InputFuture<'static>) {
+    let asked = Asked::new(&question.call);
+    let call = question.call.clone();
+    let (approver, withdraw) = (approver.clone(), asked.withdraw.clone());
+    let future = Box::pin(async move {
+        let lapsed = || Event::UserAnswered { call: call.clone(), text: None, by: None };
+        let answer = async {
+            match left {
+                None => approver.answer(question).await.map(Some),
+                Some(left) => match tokio::time::timeout(left, approver.answer(question)).await {
+                    Ok(answer) => answer.map(Some),
+                    Err(_) => Some(None),
+                },
+            }
+        };
+        tokio::select! {
+            answer = answer => Some(match answer? {
+                Some(answer) => Event::UserAnswered {
+                    call: call.clone(),
+                    text: Some(answer.text),
+                    by: answer.by,
+                },
+                None => lapsed(),
+            }),
+            () = withdraw.cancelled() => None,
+        }
+    });
+    (asked, future)
+}
+
+/// Asks what became of a call.
+pub(crate) fn ask_doubt(
+    approver: &Arc<dyn Approver>,
+    doubt: Doubt,
+) -> (Asked, InputFuture<'static>) {
+    let asked = Asked::new(&doubt.call);
+    let call = doubt.call.clone();
+    let (approver, withdraw) = (approver.clone(), asked.withdraw.clone());
+    let future = Box::pin(async move {
+        tokio::select! {
+            word = approver.resolve(doubt) => word.map(|word| Event::DoubtResolved {
+                call,
+                resolution: word.resolution,
+                by: word.by,
+            }),
+            () = withdraw.cancelled() => None,
+        }
+    });
+    (asked, future)
+}

@@ -1,0 +1,26 @@
+//! One call of a tool.
+
+use std::{sync::Arc, time::Duration};
+
+use callgate_contract::Admitted;
+use tokio_util::sync::CancellationToken;
+
+/// One call of a server's tool, admitted by the gate.
+#[derive(Debug, Clone)]
+pub struct Call {
+    /// The tool's name on the server.
+    pub tool: Arc<str>,
+    /// Admitted arguments.
+    pub arguments: Admitted,
+    /// The same for every attempt; sent in `_meta` as [`IDEMPOTENCY_KEY`].
+    pub idempotency_key: Option<Arc<str>>,
+    /// Read-only or idempotent: may be sent again when its fate is unknown.
+    pub repeatable: bool,
+    /// How long it may take in all; the server's own `max` holds as well.
+    pub timeout: Duration,
+    /// Fires when nobody wants the result any more.
+    pub cancel: CancellationToken,
+}
+
+/// The `_meta` member that carries a call's idempotency key.
+pub const IDEMPOTENCY_KEY: &str = "dev.callgate/idempotency-key";
