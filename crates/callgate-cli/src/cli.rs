@@ -560,10 +560,13 @@ pub(crate) enum TestFormat {
 #[derive(Debug, Args)]
 pub(crate) struct Compat {
     /// The old catalog: a project's folder, a folder of contracts, a contract, an MCP tools/list
-    /// result, or an array of a provider's tools
+    /// result, an array of a provider's tools, a callgate.lock, or mcp:NAME, a server of the
+    /// project as it is now
     pub(crate) old: PathBuf,
     /// The new one
     pub(crate) new: PathBuf,
+    #[command(flatten)]
+    pub(crate) project: InDir,
     /// The largest step that passes
     #[arg(long, value_enum, default_value_t = LargestStep::Minor, value_name = "STEP")]
     pub(crate) max: LargestStep,
@@ -757,6 +760,7 @@ Examples:
   callgate compat v1/tools v2/tools
   callgate compat tools-list.old.json tools-list.json --json
   callgate compat --versions --max patch main/ .
+  callgate compat callgate.lock mcp:time         # what was accepted, and what the server tells now
 
 Exits with 0 when every change is within the step allowed, and 7 when one is not. What could not be
 decided is never compatible.

@@ -119,7 +119,8 @@ async fn cancellable<T>(
     signals.guard(work, stop, || {}).await.ok_or_else(Failure::killed)?
 }
 
-fn read(opened: &Opened, screen: &Arc<Screen>) -> Result<Project, Failure> {
+/// Opens the project as its files and its lock are. Nothing is started, and nothing pinned.
+pub(crate) fn read(opened: &Opened, screen: &Arc<Screen>) -> Result<Project, Failure> {
     let elicitor = Some(Arc::new(Elicit::new(screen)) as _);
     let clients = ClientOptions { elicitor, ..ClientOptions::default() };
     let mut project = Project::builder(&opened.project.dir).clients(clients);
@@ -151,6 +152,17 @@ fn first_use(told: &FirstUse, as_json: bool) {
     for (tool, flag) in &told.flags {
         let message = format!("{server}/{}: {}", words::shown(tool), words::flag(flag));
         notice("flagged", &message, as_json);
+    }
+}
+
+/// Says of which servers nothing was ever pinned, so that what is done here leaves their tools out.
+pub(crate) fn tell_unpinned<'s>(servers: impl IntoIterator<Item = &'s str>, as_json: bool) {
+    for server in servers {
+        let name = words::shown(server);
+        let message = format!(
+            "the MCP server \"{name}\" was never pinned, so its tools are left out; `callgate lock` pins them"
+        );
+        notice("not_pinned", &message, as_json);
     }
 }
 

@@ -161,7 +161,9 @@ Rules say only what they can stand for: what is proved from the schemas, or a wo
 miss is left alone.
 
 It judges contracts, a project (`agent.json`), and what other programs write: an MCP `tools/list` result, arrays of
-OpenAI (Chat Completions, Responses), Anthropic or MCP tools, Gemini function declarations.
+OpenAI (Chat Completions, Responses), Anthropic or MCP tools, Gemini function declarations. What a project's MCP servers
+tell is judged as `callgate.lock` pins it, at its place there and under the catalog's names; nothing is started for it, and
+`--fix` leaves the lock alone.
 
 ## The rules
 

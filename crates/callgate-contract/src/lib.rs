@@ -50,6 +50,7 @@ pub mod envelope;
 pub mod fixture;
 pub mod gate;
 pub mod lint;
+mod listed;
 mod outcome;
 mod repair;
 pub mod result;

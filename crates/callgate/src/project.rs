@@ -21,7 +21,7 @@ use callgate_contract::{Catalog, Mistake, Tool, catalog::Source};
 use callgate_machine::{Agent as Spec, event::AnswerSchema};
 use callgate_tool::{
     Backend, Backends, Env,
-    lock::LockError,
+    lock::{LockError, McpSpec, McpToolSpec},
     mcp::{ClientOptions, Declared},
     process_env,
 };
@@ -306,6 +306,14 @@ impl Project {
     /// Who does the work of a tool.
     pub fn backend(&self, tool: &str) -> Option<&Arc<dyn Backend>> {
         self.backends.iter().find(|(name, _)| &**name == tool).map(|(_, backend)| backend)
+    }
+
+    /// The tools that its MCP servers tell and that no contract file speaks for: each with where
+    /// it is called.
+    pub fn discovered(&self) -> impl Iterator<Item = (&Arc<Tool>, McpToolSpec)> {
+        let of_lock = |tool: &&Arc<Tool>| *tool.source == *self.mcp.lock_file();
+        let tools = self.catalog.tools().filter(of_lock);
+        tools.filter_map(|tool| Some((tool, McpSpec::of(&tool.backend)?)))
     }
 
     /// Contracts that are not in use, since their server is disabled or was never pinned.

@@ -1,20 +1,25 @@
 //! `callgate compat OLD NEW`: what a new catalog asks of those who use the old one.
 
-use callgate::contract::compat::{Change, Fate, Report, Step, compare};
+use std::{path::Path, sync::Arc};
+
+use callgate::contract::{
+    Catalog,
+    compat::{Change, Fate, Report, Step, compare},
+};
 use serde_json::Value;
 
 use super::catalogs;
 use crate::{
-    cli::{Compat, LargestStep},
+    cli::{Compat, InDir, LargestStep, Opened},
     exit::Exit,
     failure::Failure,
-    out,
+    out, project,
     show::words,
+    signals::Stop,
 };
 
 pub(super) fn go(compat: &Compat) -> Result<Exit, Failure> {
-    let old = catalogs::read(&compat.old)?;
-    let new = catalogs::read(&compat.new)?;
+    let (old, new) = sides(compat)?;
     let report = compare(&old, &new);
     let passes = |change: &Change| {
         change.step <= compat.max.step()
@@ -33,6 +38,41 @@ pub(super) fn go(compat: &Compat) -> Result<Exit, Failure> {
     }
     out::line(&summary(&report, &refused))?;
     Ok(exit)
+}
+
+/// One side, as it was given.
+enum Side<'a> {
+    Path(&'a Path),
+    /// A server of the project, asked now: `mcp:NAME`.
+    Server(&'a str),
+}
+
+impl<'a> Side<'a> {
+    fn of(given: &'a Path) -> Self {
+        match given.to_str().and_then(|text| text.strip_prefix("mcp:")) {
+            Some(name) if !given.exists() => Self::Server(name),
+            _ => Self::Path(given),
+        }
+    }
+}
+
+fn sides(compat: &Compat) -> Result<(Catalog, Catalog), Failure> {
+    let (old, new) = (Side::of(&compat.old), Side::of(&compat.new));
+    if let (Side::Path(old), Side::Path(new)) = (&old, &new) {
+        return Ok((catalogs::read(old)?, catalogs::read(new)?));
+    }
+    let opened = Opened { project: InDir { dir: compat.project.dir.clone() }, frozen: false };
+    // What is pinned stays what it is: this only looks.
+    project::unpinned(&opened, &Arc::new(Stop::default()), async |project| {
+        let read = async |side: &Side<'_>, other: &Side<'_>| match (side, other) {
+            (Side::Server(name), _) => catalogs::told(project, name).await,
+            (Side::Path(path), Side::Server(name)) => {
+                Ok(catalogs::beside(catalogs::read(path)?, name))
+            }
+            (Side::Path(path), Side::Path(_)) => catalogs::read(path),
+        };
+        Ok((read(&old, &new).await?, read(&new, &old).await?))
+    })
 }
 
 impl LargestStep {

@@ -9,6 +9,7 @@ mod check;
 mod codes;
 mod compat;
 mod compatible;
+mod discovered;
 mod fixtures;
 mod login;
 mod mcp;

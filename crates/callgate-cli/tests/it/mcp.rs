@@ -21,12 +21,12 @@ fn input() -> Value {
            "required": ["to"], "additionalProperties": false})
 }
 
-fn tool(name: &str) -> Value {
+pub(crate) fn tool(name: &str) -> Value {
     json!({"name": name, "description": format!("Does {name}."), "inputSchema": input()})
 }
 
 /// A project with the server `notes`, which has these tools.
-fn project(tools: &[Value]) -> Project {
+pub(crate) fn project(tools: &[Value]) -> Project {
     let project =
         Project::new(&json!([calls(&[("notes__store", json!({"to": "Ann"}))]), says("Done.")]))
             .with(
@@ -40,11 +40,11 @@ fn project(tools: &[Value]) -> Project {
 }
 
 /// What the server tells from its next start on.
-fn tells(project: &Project, tools: &[Value]) {
+pub(crate) fn tells(project: &Project, tools: &[Value]) {
     project.write("server/tools.json", &json!(tools));
 }
 
-fn run(project: &Project, arguments: &[&str]) -> Ended {
+pub(crate) fn run(project: &Project, arguments: &[&str]) -> Ended {
     let ended = callgate(project.dir(), arguments).run();
     if project.path("server/starts").exists() {
         assert_gone(&project.path("server/starts"));
@@ -52,11 +52,11 @@ fn run(project: &Project, arguments: &[&str]) -> Ended {
     ended
 }
 
-fn lines(project: &Project, file: &str) -> usize {
+pub(crate) fn lines(project: &Project, file: &str) -> usize {
     fs::read_to_string(project.path(file)).unwrap_or_default().lines().count()
 }
 
-fn parsed(text: &str) -> Value {
+pub(crate) fn parsed(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"))
 }
 

@@ -1,7 +1,6 @@
 //! Catalogs: contracts loaded together, with every mistake told at once.
 
 mod file;
-mod listed;
 mod mistake;
 
 use std::{
@@ -70,7 +69,7 @@ impl Catalog {
         self.load_by(files, Schema::compile)
     }
 
-    fn load_by<'t>(
+    pub(crate) fn load_by<'t>(
         self,
         files: impl IntoIterator<Item = (&'t str, &'t str)>,
         compile: Compile,

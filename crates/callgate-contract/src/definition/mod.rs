@@ -254,6 +254,17 @@ impl Definition {
         source: &str,
         timeout: Option<Duration>,
     ) -> Tool {
+        self.contract(name, backend(server, &self.name), source, timeout)
+    }
+
+    /// The contract of whoever does the work.
+    pub(crate) fn contract(
+        &self,
+        name: impl Into<Arc<str>>,
+        backend: Map<String, Value>,
+        source: &str,
+        timeout: Option<Duration>,
+    ) -> Tool {
         let tier = self.tier();
         let name: Arc<str> = name.into();
         let file = ToolFile {
@@ -269,7 +280,7 @@ impl Definition {
             tier: Some(TierFile::Always(tier)),
             rules: Vec::new(),
             result: None,
-            backend: backend(server, &self.name),
+            backend,
             timeout_ms: timeout.map(|t| u64::try_from(t.as_millis()).unwrap_or(u64::MAX).max(1)),
             defer: false,
             mode: None,

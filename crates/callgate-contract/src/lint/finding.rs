@@ -142,7 +142,8 @@ impl Draft {
             pointer: place.pointer,
             message: self.message,
             suggestion: self.suggestion,
-            fix: self.fix,
+            // The lock holds its hash.
+            fix: self.fix.filter(|_| !tool.is_some_and(|tool| tool.paper.is_lock())),
         }
     }
 }

@@ -31,7 +31,6 @@
 
 mod finding;
 mod fix;
-mod lists;
 mod paper;
 mod policy;
 mod reach;
@@ -39,9 +38,10 @@ mod rules;
 mod seen;
 mod texts;
 
+pub use crate::listed::Form;
 pub use finding::{Edit, Finding, Fix, Level};
 pub use fix::fixed;
-pub use paper::{Form, Paper};
+pub use paper::Paper;
 pub use policy::{AllowFile, Allowed, CheckFile, LevelFile, LintFile, Policy, check_file_schema};
 pub use rules::{RULES, Rule, rule};
 

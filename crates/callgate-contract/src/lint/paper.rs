@@ -1,33 +1,21 @@
 //! A file with tools in it: a contract, or a list as another program wrote it.
 
-use super::{lists, seen::Seen};
+use std::collections::BTreeMap;
+
+use super::seen::Seen;
 use crate::{
     catalog::{Mistake, Source},
-    document::{Document, Kind, NodeRef, unescape_token},
+    document::{Document, NodeRef},
+    listed::{self, Form, Place as Listed, below},
 };
-
-/// How a file writes its tools.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Form {
-    /// A contract file.
-    Contract,
-    /// A `tools/list` result of MCP, or its tools.
-    Mcp,
-    /// OpenAI tools: Chat Completions or Responses.
-    OpenAi,
-    /// Anthropic tools.
-    Anthropic,
-    /// Gemini function declarations.
-    Gemini,
-}
 
 /// A file, read and able to say where something in it stands.
 pub struct Paper<'t> {
     file: &'t str,
     doc: Document<'t>,
     lines: Lines,
-    /// Each tool's pointer and form.
-    tools: Vec<(String, Form)>,
+    tools: Vec<Listed>,
+    is_lock: bool,
 }
 
 /// Where something stands.
@@ -41,14 +29,39 @@ pub(crate) struct Place {
 
 impl<'t> Paper<'t> {
     /// Reads a file: a contract, a `tools/list` result, an array of OpenAI, Anthropic or MCP tools
-    /// or of Gemini declarations, or one such tool. Nothing where it is JSON without tools.
+    /// or of Gemini declarations, one such tool, or a `callgate.lock`. Nothing where it is JSON
+    /// without tools.
     ///
     /// # Errors
     /// It is no JSON: the one syntax error with its place.
     pub fn read(file: &'t str, text: &'t str) -> Result<Option<Self>, Mistake> {
         let Source { file, doc } = Source::parse(file, text)?;
-        let Some(tools) = lists::tools(doc.root()) else { return Ok(None) };
-        Ok(Some(Self { file, lines: Lines::of(doc.text()), doc, tools }))
+        let Some(tools) = listed::tools(doc.root()) else { return Ok(None) };
+        // Contracts are files of their own; a list of them is told as a mistake when it is loaded.
+        if tools.iter().any(|tool| tool.form == Form::Contract && !tool.pointer.is_empty()) {
+            return Ok(None);
+        }
+        let is_lock = listed::is_lock(doc.root());
+        Ok(Some(Self { file, lines: Lines::of(doc.text()), doc, tools, is_lock }))
+    }
+
+    /// Of a `callgate.lock` only the tools that a project uses: server, tool, and what the catalog
+    /// calls it.
+    #[must_use]
+    pub fn in_use<'u>(
+        mut self,
+        used: impl IntoIterator<Item = (&'u str, &'u str, &'u str)>,
+    ) -> Self {
+        let used: BTreeMap<String, &str> = used
+            .into_iter()
+            .map(|(server, tool, name)| (listed::pinned_at(server, tool), name))
+            .collect();
+        self.tools.retain_mut(|tool| {
+            let Some(name) = used.get(&tool.pointer) else { return false };
+            tool.name = Some((*name).to_owned());
+            true
+        });
+        self
     }
 
     /// The file's name.
@@ -73,7 +86,12 @@ impl<'t> Paper<'t> {
 
     /// Whether it is a contract file, rather than a list of tools.
     pub fn is_contract(&self) -> bool {
-        matches!(self.tools.as_slice(), [(_, Form::Contract)])
+        matches!(self.tools.as_slice(), [tool] if tool.form == Form::Contract)
+    }
+
+    /// Whether it is a `callgate.lock`: what is in it was written by others and is mended by nobody.
+    pub fn is_lock(&self) -> bool {
+        self.is_lock
     }
 
     pub(super) fn root(&self) -> NodeRef<'_> {
@@ -82,17 +100,20 @@ impl<'t> Paper<'t> {
 
     /// Where the list of tools is, or the one tool.
     pub(super) fn list_at(&self) -> &str {
-        let first = self.tools.first().map_or("", |(at, _)| at);
+        if self.is_lock {
+            return "/servers";
+        }
+        let first = self.tools.first().map_or("", |tool| &tool.pointer);
         first.rsplit_once('/').map_or("", |(list, _)| list)
     }
 
     pub(super) fn seen(&self) -> impl Iterator<Item = Seen<'_>> {
         // Element by element: a pointer from the root would count them anew for each.
-        let nodes = lists::nodes(self.doc.root(), &self.tools);
+        let nodes = listed::nodes(self.doc.root(), &self.tools);
         self.tools
             .iter()
             .zip(nodes)
-            .filter_map(move |((pointer, form), node)| Some(Seen::new(self, node?, pointer, *form)))
+            .filter_map(move |(place, node)| Some(Seen::new(self, node?, place)))
     }
 
     /// The place of a pointer counted from a node; where nothing stands there, the nearest value
@@ -111,23 +132,6 @@ impl<'t> Paper<'t> {
         let (line, column) = self.lines.line_column(self.text(), offset);
         Place { file: self.file.to_owned(), line, column, pointer: format!("{base}{at}") }
     }
-}
-
-/// The value at a JSON Pointer counted from a node.
-pub(crate) fn below<'d>(from: NodeRef<'d>, pointer: &str) -> Option<NodeRef<'d>> {
-    let mut node = from;
-    if pointer.is_empty() {
-        return Some(node);
-    }
-    for token in pointer.strip_prefix('/')?.split('/') {
-        let token = unescape_token(token);
-        node = match node.kind() {
-            Kind::Object => node.get(&token)?,
-            Kind::Array => node.elements().nth(token.parse().ok()?)?,
-            _ => return None,
-        };
-    }
-    Some(node)
 }
 
 /// Lines and characters by byte offset, quick for long files on one line as well.

@@ -3,11 +3,12 @@
 use serde_json::Value;
 
 use super::{
-    paper::{Form, Paper, below},
+    paper::Paper,
     reach::{Spot, reach},
 };
 use crate::{
     document::{Kind, NodeRef, push_token},
+    listed::{Form, Place, below},
     schema::{Schema, SchemaFault},
 };
 
@@ -21,7 +22,7 @@ pub(crate) struct Seen<'p> {
     pub pointer: String,
     /// How it is written.
     pub form: Form,
-    /// Its name; empty where it has none.
+    /// Its name, in a lock the catalog's; empty where it has none.
     pub name: &'p str,
     /// What the model reads.
     pub description: Option<&'p str>,
@@ -49,21 +50,24 @@ impl Part {
 }
 
 impl<'p> Seen<'p> {
-    pub(super) fn new(paper: &'p Paper<'p>, node: NodeRef<'p>, at: &str, form: Form) -> Self {
+    pub(super) fn new(paper: &'p Paper<'p>, node: NodeRef<'p>, place: &'p Place) -> Self {
+        let form = place.form;
         let inner = match node.get("function") {
             Some(function) if form == Form::OpenAi => function,
             _ => node,
         };
         let text = |name: &str| inner.get(name).and_then(|text| text.string());
         let nested = inner.span() != node.span();
-        let part = |places: [Option<&'static str>; 2]| {
-            let at = places.into_iter().flatten().find(|at| below(node, at).is_some())?;
+        let part = |places: &'static [&'static str]| {
+            let at = *places.iter().find(|at| below(node, at).is_some())?;
             let value = below(node, at)?.to_value();
             Some((at, value))
         };
         let compiled = |(at, value): (&'static str, Value)| {
             let schema = if matches!(value, Value::Object(_) | Value::Bool(_)) {
-                Schema::compile(value).ok()?
+                let compile =
+                    if form == Form::Contract { Schema::compile } else { Schema::compile_as_given };
+                compile(value).ok()?
             } else {
                 return None;
             };
@@ -72,13 +76,13 @@ impl<'p> Seen<'p> {
         Self {
             paper,
             node,
-            pointer: at.to_owned(),
+            pointer: place.pointer.clone(),
             form,
-            name: text("name").unwrap_or_default(),
+            name: place.name.as_deref().or(text("name")).unwrap_or_default(),
             description: text("description").filter(|text| !text.trim().is_empty()),
             description_at: if nested { "/function/description" } else { "/description" },
-            input: part(input_places(form, nested)).and_then(compiled),
-            output: part(output_places(form)).and_then(compiled),
+            input: part(form.input_at(nested)).and_then(compiled),
+            output: part(form.output_at()).and_then(compiled),
         }
     }
 
@@ -91,15 +95,17 @@ impl<'p> Seen<'p> {
     pub(crate) fn faults(&self) -> Vec<(String, SchemaFault)> {
         let nested = self.description_at != "/description";
         let mut faults = Vec::new();
-        let places = [(input_places(self.form, nested), true), (output_places(self.form), false)];
-        for (places, is_input) in places {
-            let found =
-                places.into_iter().flatten().find_map(|at| Some((at, below(self.node, at)?)));
+        for (places, is_input) in
+            [(self.form.input_at(nested), true), (self.form.output_at(), false)]
+        {
+            let found = places.iter().find_map(|at| Some((at, below(self.node, at)?)));
             let Some((at, node)) = found else { continue };
             let value = node.to_value();
-            // A slip in a keyword costs nobody the tool, and is worth an author's look all the same.
             let compiled = match crate::catalog::takes_objects(&value) {
                 Err(fault) if is_input => Err(vec![fault]),
+                // A slip in a keyword is worth its author's look. A lock has what others wrote,
+                // and to them a keyword that nobody knows says nothing.
+                _ if self.paper.is_lock() => Schema::compile_as_given(value),
                 _ => Schema::compile(value),
             };
             for fault in compiled.err().into_iter().flatten() {
@@ -147,26 +153,6 @@ impl<'p> Seen<'p> {
                 (!reason.trim().is_empty()).then(|| (rule, format!("/lint/allow/{i}")))
             })
             .collect()
-    }
-}
-
-fn input_places(form: Form, nested: bool) -> [Option<&'static str>; 2] {
-    match form {
-        Form::Contract => [Some("/input"), None],
-        Form::Mcp => [Some("/inputSchema"), None],
-        Form::Anthropic => [Some("/input_schema"), None],
-        Form::OpenAi if nested => [Some("/function/parameters"), None],
-        Form::OpenAi => [Some("/parameters"), None],
-        Form::Gemini => [Some("/parametersJsonSchema"), Some("/parameters")],
-    }
-}
-
-fn output_places(form: Form) -> [Option<&'static str>; 2] {
-    match form {
-        Form::Contract => [Some("/output"), None],
-        Form::Mcp => [Some("/outputSchema"), None],
-        Form::Gemini => [Some("/responseJsonSchema"), Some("/response")],
-        Form::OpenAi | Form::Anthropic => [None, None],
     }
 }
 

@@ -205,7 +205,7 @@ fn lists_of_others_are_read_as_contracts() {
     let schema =
         json!({"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]});
     let mcp = json!({"name": "weather", "description": "Tells.", "inputSchema": schema,
-        "annotations": {"readOnlyHint": true, "title": "Weather"}});
+        "annotations": {"readOnlyHint": true, "openWorldHint": false, "title": "Weather"}});
     let forms = [
         json!({"name": "weather", "description": "Tells.", "input": schema}),
         mcp.clone(),
@@ -245,4 +245,61 @@ fn a_tool_that_cannot_be_read_does_not_cost_the_others() {
     let places: Vec<(usize, &str)> =
         mistakes.iter().map(|m| (m.line, m.pointer.as_str())).collect();
     assert_eq!(places, [(3, "/tools/1/inputSchema/properties/a/type"), (4, "/tools/2/name")]);
+}
+
+#[test]
+fn what_no_form_tells_is_told_and_not_passed_over() {
+    let rows: [(&str, &[&str], &[&str]); 7] = [
+        // Empty is what a server without tools says.
+        (r#"{"tools": []}"#, &[], &[]),
+        (
+            r#"[{"name": "a", "description": "x", "input_schema": {"type": "object"}}, {"name": "b", "description": "x"}]"#,
+            &["a"],
+            &["/1"],
+        ),
+        (
+            r#"{"tools": [{"name": "a", "inputSchema": {"type": "object"}}, {"name": "b"}, 3]}"#,
+            &["a"],
+            &["/tools/1", "/tools/2"],
+        ),
+        // A provider's own tool has no schema to compare.
+        (
+            r#"[{"type": "web_search_20250305", "name": "web_search"}, {"name": "a", "input_schema": {"type": "object"}}]"#,
+            &["a"],
+            &[],
+        ),
+        // No parameters at all, as OpenAI takes it.
+        (r#"[{"type": "function", "function": {"name": "a"}}]"#, &["a"], &[]),
+        (r#"[{"type": "function", "function": {"description": "x"}}]"#, &[], &["/0/function"]),
+        // Keywords of others are theirs.
+        (
+            r#"{"tools": [{"name": "a", "inputSchema": {"type": "object", "propertys": {}}}]}"#,
+            &["a"],
+            &[],
+        ),
+    ];
+    for (list, names, places) in rows {
+        let (read, mistakes) = Catalog::read_any([("list.json", list)]);
+        assert_eq!(read.names(), names, "{list}: {mistakes:?}");
+        let told: Vec<&str> = mistakes.iter().map(|mistake| mistake.pointer.as_str()).collect();
+        assert_eq!(told, places, "{list}: {mistakes:?}");
+    }
+}
+
+#[test]
+fn a_list_and_a_lock_make_the_same_contracts() {
+    let tool = json!({"name": "now", "description": "Tells the time.",
+        "inputSchema": {"type": "object"}, "annotations": {"idempotentHint": true}});
+    let list = json!({"tools": [tool]}).to_string();
+    let lock = json!({"version": 1, "servers": {"time": {"tools": {"now": {"sha256": "", "definition": tool}}}}});
+    let lock = lock.to_string();
+    let (listed, _) = Catalog::read_any([("list.json", list.as_str())]);
+    let (locked, mistakes) = Catalog::read_any([("callgate.lock", lock.as_str())]);
+    assert_eq!((locked.names(), mistakes), (vec!["time__now"], Vec::new()));
+    let (a, b) = (listed.get("now").expect("it"), locked.get("time__now").expect("it"));
+    assert_eq!(a.annotations, b.annotations);
+    let report = compare(&listed, &locked);
+    assert_eq!(report.changes.len(), 1, "{report:?}");
+    assert_eq!(report.changes[0].fate, Fate::Renamed, "{report:?}");
+    assert!(a.annotations.destructive && a.annotations.open_world && a.annotations.idempotent);
 }

@@ -2,6 +2,7 @@
 
 mod allow;
 mod fix;
+mod lock;
 mod odd;
 mod real;
 mod rules;

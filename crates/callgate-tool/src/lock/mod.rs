@@ -28,6 +28,7 @@
 //! whose definition has another hash was edited by hand and is refused. The file belongs in version
 //! control, beside `agent.json`.
 
+mod catalog;
 mod compare;
 mod file;
 mod kind;
@@ -43,7 +44,7 @@ use crate::mcp::{DefinitionCheck, Listing, RawTool};
 pub use compare::{Added, Changed, LockReport, NotUsable, ServerReport, compare};
 pub use file::LockError;
 pub(crate) use kind::KIND;
-pub use kind::{McpSpec, Servers};
+pub use kind::{McpSpec, McpToolSpec, Servers};
 
 /// The file's name, beside `agent.json`.
 pub const FILE: &str = "callgate.lock";

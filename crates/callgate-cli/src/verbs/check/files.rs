@@ -8,6 +8,7 @@ use std::{
 
 use callgate::{
     Project,
+    backend::lock,
     contract::lint::{Paper, Policy},
 };
 
@@ -66,7 +67,15 @@ impl Files {
         self.projects.push(dir.to_owned());
         // What cannot be read is told when the project is opened.
         let contracts = Project::contract_files(dir).unwrap_or_default();
-        self.catalogs.push(contracts.iter().filter_map(|path| text_of(path)).collect());
+        let mut texts: Vec<_> = contracts.iter().filter_map(|path| text_of(path)).collect();
+        // The tools of its MCP servers are offered beside its own.
+        texts.extend(text_of(&dir.join(lock::FILE)));
+        self.catalogs.push(texts);
+    }
+
+    /// The project whose lock a file is.
+    pub(super) fn locked_by(&self, file: &Path) -> Option<&PathBuf> {
+        self.projects.iter().find(|dir| dir.join(lock::FILE) == *file)
     }
 
     /// Reads the texts again.

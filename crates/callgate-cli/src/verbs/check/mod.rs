@@ -16,7 +16,7 @@ use crate::{
     cli::{self, Deny, ReportFormat},
     exit::Exit,
     failure::Failure,
-    out,
+    out, project,
 };
 use files::Files;
 use report::Report;
@@ -38,6 +38,8 @@ pub(super) fn go(check: &cli::Check) -> Result<Exit, Failure> {
     }
     let exit = exit(&report, check.deny);
     report.findings.retain(|finding| finding.level >= check.level.map_or(Level::Note, Level::from));
+    let as_json = check.json || check.format == ReportFormat::Json;
+    project::tell_unpinned(report.unpinned.iter().map(String::as_str), as_json);
     let format = if check.json { ReportFormat::Json } else { check.format };
     match format {
         ReportFormat::Text => text::say(&report)?,

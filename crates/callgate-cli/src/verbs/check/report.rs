@@ -1,7 +1,10 @@
 //! What was found: mistakes that keep a file from being loaded, and findings in the rest.
 
+use std::{borrow::Cow, collections::BTreeMap, path::PathBuf};
+
 use callgate::{
     Error, Project,
+    backend::lock::Lock,
     contract::{
         Mistake,
         lint::{Finding, Level, Paper, Policy, check},
@@ -22,9 +25,11 @@ pub(super) struct Fixed {
 #[derive(Default)]
 pub(super) struct Report {
     pub(super) contracts: usize,
-    /// Tools in lists of others.
+    /// Tools in lists of others, those that projects discovered among them.
     pub(super) tools: usize,
     pub(super) mistakes: Vec<Mistake>,
+    /// Servers whose tools nobody knows yet.
+    pub(super) unpinned: Vec<String>,
     pub(super) findings: Vec<Finding>,
     /// Files that begin with a byte order mark, for places counted in bytes.
     pub(super) marked: Vec<String>,
@@ -34,13 +39,25 @@ pub(super) struct Report {
 impl Report {
     pub(super) fn of(files: &Files, policy: &Policy) -> Result<Self, Failure> {
         let mut report = Self::default();
-        for project in &files.projects {
-            let opened = Project::open(project);
-            if let Ok(project) = &opened {
-                report.mistakes.extend(project.unjudged().cloned());
+        let mut opened: BTreeMap<&PathBuf, Project> = BTreeMap::new();
+        for dir in &files.projects {
+            match Project::open(dir) {
+                Ok(project) => {
+                    report.mistakes.extend(project.unjudged().cloned());
+                    report.contracts += project.catalog().len() - project.discovered().count();
+                    let unpinned = project.unpinned();
+                    report.unpinned.extend(unpinned.iter().map(|server| server.name().to_string()));
+                    opened.insert(dir, project);
+                }
+                Err(error) => report.add(0, Err(error))?,
             }
-            report.add(0, opened.map(|project| project.catalog().len()))?;
         }
+        // Which tools a project has discovered is not known while it has mistakes.
+        let policy = if opened.len() < files.projects.len() {
+            Cow::Owned(policy.clone().partial())
+        } else {
+            Cow::Borrowed(policy)
+        };
         if !files.contracts.is_empty() {
             let checked = Project::check(&files.contracts).map(|catalog| catalog.len());
             report.add(files.contracts.len(), checked)?;
@@ -48,12 +65,21 @@ impl Report {
         let mut catalogs: Vec<Vec<Paper<'_>>> = Vec::new();
         for catalog in &files.catalogs {
             let mut papers = Vec::new();
-            for (name, _, text) in catalog {
+            for (name, path, text) in catalog {
                 if text.starts_with('\u{feff}') {
                     report.marked.push(name.clone());
                 }
                 // What is no JSON, or no contract, was a mistake above.
-                let Ok(Some(paper)) = Paper::read(name, text) else { continue };
+                let Ok(Some(mut paper)) = Paper::read(name, text) else { continue };
+                if paper.is_lock() {
+                    match files.locked_by(path).map(|dir| opened.get(dir)) {
+                        Some(Some(project)) => paper = in_use(paper, project),
+                        Some(None) => continue,
+                        None => report
+                            .mistakes
+                            .extend(Lock::read(name, text).err().into_iter().flatten()),
+                    }
+                }
                 if !paper.is_contract() {
                     report.tools += paper.len();
                 }
@@ -61,7 +87,7 @@ impl Report {
             }
             catalogs.push(papers);
         }
-        report.findings = check(&catalogs, policy);
+        report.findings = check(&catalogs, &policy);
         Ok(report)
     }
 
@@ -103,4 +129,10 @@ impl Report {
         }
         report
     }
+}
+
+/// A lock with the tools that the project offers, as its catalog calls them.
+fn in_use<'t>(paper: Paper<'t>, project: &Project) -> Paper<'t> {
+    let used: Vec<_> = project.discovered().collect();
+    paper.in_use(used.iter().map(|(tool, at)| (&*at.server, &*at.tool, &*tool.name)))
 }

@@ -40,39 +40,51 @@ pub(super) fn run(
     let caller = input::caller(test.caller.as_deref())?;
     block_on(async {
         let mut signals = Signals::listen().map_err(|e| Failure::io("cannot listen", &e))?;
-        for tested in &mut report.tools {
-            let Some(tool) = catalog.get(&tested.tool) else { continue };
-            let fixtures: Vec<(Fixture, Option<String>)> = tested
-                .cases
-                .iter()
-                .filter(|case| case.outcome == Outcome::Held && is_for_live(&case.fixture))
-                .map(|case| (case.fixture.clone(), case.file.clone()))
-                .collect();
-            for (fixture, file) in fixtures {
-                let caller = fixture.caller.clone().unwrap_or_else(|| caller.clone());
-                let started = Instant::now();
-                let (outcome, why, note) = match why_not(test, tool, &fixture, &caller) {
-                    Some(why) => (Outcome::Skipped, Some(why), None),
-                    None => {
-                        let called =
-                            call(test, project, &tested.tool, &fixture, caller, &mut signals)
-                                .await?;
-                        if called.finish.status == Status::Cancelled {
-                            return Err(Failure::new(
-                                crate::exit::Exit::Cancelled,
-                                "cancelled",
-                                "cancelled",
-                            ));
-                        }
-                        told(&fixture, &called)
-                    }
-                };
-                let ms = (outcome != Outcome::Skipped).then(|| millis(started.elapsed()));
-                tested.cases.push(Case { fixture, file, outcome, why, note, is_live: true, ms });
-            }
-        }
-        Ok(())
+        let done = all(test, project, catalog, &caller, report, &mut signals).await;
+        crate::project::end(project, &Arc::new(Stop::default()), &mut signals).await;
+        done
     })
+}
+
+async fn all(
+    test: &Test,
+    project: &Project,
+    catalog: &Catalog,
+    caller: &Value,
+    report: &mut Report,
+    signals: &mut Signals,
+) -> Result<(), Failure> {
+    for tested in &mut report.tools {
+        let Some(tool) = catalog.get(&tested.tool) else { continue };
+        let fixtures: Vec<(Fixture, Option<String>)> = tested
+            .cases
+            .iter()
+            .filter(|case| case.outcome == Outcome::Held && is_for_live(&case.fixture))
+            .map(|case| (case.fixture.clone(), case.file.clone()))
+            .collect();
+        for (fixture, file) in fixtures {
+            let caller = fixture.caller.clone().unwrap_or_else(|| caller.clone());
+            let started = Instant::now();
+            let (outcome, why, note) = match why_not(test, tool, &fixture, &caller) {
+                Some(why) => (Outcome::Skipped, Some(why), None),
+                None => {
+                    let called =
+                        call(test, project, &tested.tool, &fixture, caller, signals).await?;
+                    if called.finish.status == Status::Cancelled {
+                        return Err(Failure::new(
+                            crate::exit::Exit::Cancelled,
+                            "cancelled",
+                            "cancelled",
+                        ));
+                    }
+                    told(&fixture, &called)
+                }
+            };
+            let ms = (outcome != Outcome::Skipped).then(|| millis(started.elapsed()));
+            tested.cases.push(Case { fixture, file, outcome, why, note, is_live: true, ms });
+        }
+    }
+    Ok(())
 }
 
 fn millis(time: Duration) -> u64 {
@@ -121,7 +133,7 @@ async fn call(
         work = work.approver(Arc::new(ApproveAll));
     }
     let called = signals.guard(work.make(), &stop, || {}).await;
-    Ok(called.ok_or_else(Failure::killed)??)
+    Ok(called.ok_or_else(Failure::killed)?.map_err(callgate::Error::from)?)
 }
 
 /// What came of a call.

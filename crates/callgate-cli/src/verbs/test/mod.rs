@@ -7,12 +7,9 @@ mod report;
 
 use std::sync::Arc;
 
-use callgate::{
-    Project,
-    contract::{
-        Catalog, Tool,
-        fixture::{Expect, Fixture, Kind, Made, judge, of_tool},
-    },
+use callgate::contract::{
+    Catalog, Tool,
+    fixture::{Expect, Fixture, Kind, Made, judge, of_tool},
 };
 
 use self::{
@@ -20,13 +17,23 @@ use self::{
     report::{Case, Outcome, Report, Tested},
 };
 use super::catalogs;
-use crate::{cli::Test, exit::Exit, failure::Failure, out, show::words};
+use crate::{
+    cli::{InDir, Opened, Test, TestFormat},
+    exit::Exit,
+    failure::Failure,
+    out, project,
+    show::{screen::Screen, words},
+};
 
 pub(super) fn go(test: &Test) -> Result<Exit, Failure> {
     let (catalog, project) = match &test.from {
         Some(path) => (catalogs::read(path)?, None),
         None => {
-            let project = Project::open(&test.project.dir)?;
+            let opened = Opened { project: InDir { dir: test.project.dir.clone() }, frozen: true };
+            let project = project::read(&opened, &Arc::new(Screen::stderr()))?;
+            let unpinned = project.unpinned();
+            let names = unpinned.iter().map(|server| &**server.name());
+            project::tell_unpinned(names, test.format == TestFormat::Json);
             (project.catalog().clone(), Some(project))
         }
     };

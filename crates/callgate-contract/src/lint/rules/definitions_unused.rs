@@ -5,7 +5,10 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::{Check, Draft, Level, Rule, Seen};
-use crate::lint::{Edit, Fix, paper::below, seen::Part, texts::count};
+use crate::{
+    lint::{Edit, Fix, seen::Part, texts::count},
+    listed::below,
+};
 
 pub(super) const RULE: Rule = Rule {
     id: "definitions-unused",

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::{Check, Draft, Level, Rule, Seen};
 use crate::{
     document::Document,
-    lint::{paper::Form, reach::alone, texts::short},
+    lint::{Form, reach::alone, texts::short},
     schema::Schema,
     violation,
 };

@@ -3,7 +3,8 @@
 use super::{Check, Draft, Level, Rule, Seen};
 use crate::{
     document::NodeRef,
-    lint::{Edit, Fix, paper::below, texts::count},
+    lint::{Edit, Fix, texts::count},
+    listed::below,
 };
 
 pub(super) const RULE: Rule = Rule {

@@ -1,7 +1,7 @@
 //! Results that nothing judges.
 
 use super::{Check, Draft, Level, Rule, Seen};
-use crate::lint::paper::{Form, below};
+use crate::{lint::Form, listed::below};
 
 pub(super) const RULE: Rule = Rule {
     id: "output-missing",

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::{Check, Draft, Level, Rule, Seen};
-use crate::lint::{paper::Form, reach::Role};
+use crate::lint::{Form, reach::Role};
 
 pub(super) const RULE: Rule = Rule {
     id: "result-unbounded",

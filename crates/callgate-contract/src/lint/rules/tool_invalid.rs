@@ -1,7 +1,7 @@
 //! Listed tools that no catalog could load.
 
 use super::{Check, Draft, Level, Rule, Seen};
-use crate::lint::paper::Form;
+use crate::lint::Form;
 
 pub(super) const RULE: Rule = Rule {
     id: "tool-invalid",
@@ -26,8 +26,7 @@ fn check(tool: &Seen<'_>, found: &mut Vec<Draft>) {
         ));
     }
     let faults = tool.faults();
-    let needs_schema = matches!(tool.form, Form::Mcp | Form::Anthropic);
-    if tool.input.is_none() && needs_schema && faults.is_empty() {
+    if tool.input.is_none() && tool.form.needs_input() && faults.is_empty() {
         let at = if tool.form == Form::Mcp { "/inputSchema" } else { "/input_schema" };
         found.push(Draft::new(
             at,
