@@ -61,6 +61,7 @@ fn discovered_tools_are_judged_at_their_place_in_the_lock() {
     assert_eq!(lines(&project, "server/starts"), starts, "nothing is started to judge");
 
     // By itself the file is judged as well, and refused where somebody changed it by hand.
+    std::fs::remove_file(project.path("callgate.check.json")).unwrap();
     assert_eq!(findings(&project, &["callgate.lock", "--rule", "hidden-characters"], 2).len(), 1);
     project.write_text("callgate.lock", &lock.replace("Does read", "Does more"));
     run(&project, &["check", "callgate.lock"]).with(2);
