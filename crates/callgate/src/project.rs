@@ -302,6 +302,11 @@ impl Project {
         self.answer.as_ref()
     }
 
+    /// The agents that it hands tasks to, each by the name of its tool.
+    pub fn delegates(&self) -> impl Iterator<Item = (&str, &Self)> {
+        self.delegates.iter().map(|delegate| (&*delegate.tool.name, &delegate.project))
+    }
+
     /// The project as an agent to be completed with a model.
     pub fn agent(&self) -> AgentBuilder {
         let mut builder =
