@@ -15,10 +15,13 @@ pub(crate) enum Exit {
     Refused,
     /// The provider failed.
     Provider,
-    /// `tools call`, `mcp`: the call, or the server, did not do what it was to do.
+    /// `tools call`, `mcp`: the call, or the server, did not do what it was to do. `runs`: a check
+    /// of recorded runs found something.
     Call,
     /// `lock`: a server tells what was not accepted.
     Drift,
+    /// The run waits for a person, and nothing of it is under way.
+    Waiting,
     /// Cancelled by a person.
     Cancelled,
     /// Nobody reads the output any more.
@@ -26,7 +29,7 @@ pub(crate) enum Exit {
 }
 
 impl Exit {
-    pub(crate) const ALL: [Self; 10] = [
+    pub(crate) const ALL: [Self; 11] = [
         Self::Done,
         Self::Internal,
         Self::Configuration,
@@ -35,6 +38,7 @@ impl Exit {
         Self::Provider,
         Self::Call,
         Self::Drift,
+        Self::Waiting,
         Self::Cancelled,
         Self::Unread,
     ];
@@ -50,6 +54,8 @@ impl Exit {
             Self::Provider => 5,
             Self::Call => 6,
             Self::Drift => 7,
+            // `lock` has no runs: nobody gets both.
+            Self::Waiting => 7,
             // As shells have it: 128 and the signal's number.
             Self::Cancelled => 130,
             Self::Unread => 141,
@@ -65,8 +71,13 @@ impl Exit {
             Self::Limit => "a limit ended the run: steps, tokens, money, time, reply length",
             Self::Refused => "arguments or answer failed their schema, a loop, a refusal",
             Self::Provider => "the model's provider failed, or the place that models come from",
-            Self::Call => "`tools call`, `mcp`: the call was refused or failed, or the server",
+            Self::Call => {
+                "`tools call`, `mcp`: the call was refused or failed, or the server; `runs`: a check found something"
+            }
             Self::Drift => "`lock`: an MCP server tells what was not accepted",
+            Self::Waiting => {
+                "the run waits for a person: approve, answer or resolve it, then resume"
+            }
             Self::Cancelled => "cancelled: Ctrl-C, SIGTERM, or abort at a question",
             Self::Unread => "nobody read the output any more (broken pipe)",
         }

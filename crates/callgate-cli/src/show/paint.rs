@@ -27,6 +27,12 @@ impl Paint {
         Self(wanted(chosen, &|name| env::var(name).ok(), io::stderr().is_terminal()))
     }
 
+    /// For standard output.
+    pub(crate) fn stdout() -> Self {
+        let chosen = CHOSEN.get().copied().unwrap_or(Color::Auto);
+        Self(wanted(chosen, &|name| env::var(name).ok(), io::stdout().is_terminal()))
+    }
+
     pub(crate) fn is_on(self) -> bool {
         self.0
     }
