@@ -5,6 +5,8 @@
 mod binary;
 mod cancel;
 mod chat;
+#[cfg(target_os = "linux")]
+mod clients;
 mod codes;
 mod compatible;
 mod login;
