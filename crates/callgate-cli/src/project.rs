@@ -8,6 +8,7 @@ use callgate::{
     contract::{Catalog, Mode},
     engine::{ApproveAll, Approver, AskWith, Elsewhere, Word},
     machine::agent::ModelNames,
+    model::ModelError,
 };
 use serde_json::json;
 
@@ -217,13 +218,19 @@ fn built(
     let model = model::open(chosen, own, options.base_url.as_deref());
     screen.still();
     let mode = options.mode.map_or(project.spec().mode, Mode::from);
-    let mut builder = project.agent().model(model?).mode(mode).stream(!options.no_stream).approver(
-        if options.wait {
-            Arc::new(Elsewhere)
-        } else {
-            approver(&options.approvals, project.catalog(), screen, stop)
-        },
-    );
+    // A model named on the command line is the agent's own; its delegates keep theirs.
+    let theirs = |spec: &str| {
+        let opened = model::registry().open(spec, None);
+        opened.map(Arc::from).map_err(ModelError::from)
+    };
+    let mut builder =
+        project.agent_with(&theirs).model(model?).mode(mode).stream(!options.no_stream).approver(
+            if options.wait {
+                Arc::new(Elsewhere)
+            } else {
+                approver(&options.approvals, project.catalog(), screen, stop)
+            },
+        );
     if let Some(book) = book {
         builder = builder.journal(book.journal.clone()).keep_wire(true);
     }

@@ -131,7 +131,8 @@ impl View {
         for record in records {
             self.record(self.of(&mut states, &record.run), record);
         }
-        if let Some(finish) = records.iter().rev().find_map(finish_of) {
+        let is_own = records.first().map(|record| &record.run) == states.root.as_ref();
+        if let Some(finish) = records.iter().rev().find_map(finish_of).filter(|_| is_own) {
             states.own.before = Some(finish.clone());
         }
         self.mute(false);

@@ -15,6 +15,8 @@ mod newcomer;
 mod papers;
 mod project;
 mod providers;
+mod recorded;
+mod runs;
 mod serve;
 mod server;
 mod terminal;

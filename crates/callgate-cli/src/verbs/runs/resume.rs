@@ -73,6 +73,9 @@ async fn resumed(
     let watch =
         Arc::new(Watch::new(view(options, screen, agent.catalog()), options.json, stop.clone()));
     watch.recall(&records);
+    for child in book.delegates(run)?.iter().filter(|child| !child.state.is_over()) {
+        watch.recall(&book.records(&child.run)?);
+    }
     let (seen, engine) = (watch.clone(), agent.engine());
     let observer: callgate::engine::Observer = Arc::new(move |notice: &_| seen.see(notice));
     let work = async {

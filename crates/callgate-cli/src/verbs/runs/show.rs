@@ -83,12 +83,11 @@ fn as_text(
     for (record, is_wanted) in of_hop(records, show.hop) {
         view.mute(!is_wanted);
         view.see(&Notice::Record(Arc::new(record.clone())));
-        if let Event::RunFinished(finish) = &record.event {
-            view.mute(false);
+        if let Event::RunFinished(finish) = &record.event
+            && is_wanted
+        {
             view.ended(finish);
-            if show.hop.is_none() {
-                answer(&screen, finish);
-            }
+            answer(&screen, finish);
         }
     }
     if show.hop.is_some() {
