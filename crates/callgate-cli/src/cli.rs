@@ -41,6 +41,9 @@ pub(crate) enum Verb {
     Run(Run),
     /// Talk with the project's agent, turn by turn
     Chat(Chat),
+    /// List, show, resume, approve, move, replay and examine runs
+    #[command(after_long_help = crate::verbs::runs::cli::EXAMPLES)]
+    Runs(crate::verbs::runs::cli::Runs),
     /// List, show and call the project's tools, without a model
     Tools(Tools),
     /// List, ask and call the project's MCP servers
@@ -79,6 +82,7 @@ impl Verb {
         match self {
             Self::Run(run) => run.options.json,
             Self::Chat(chat) => chat.options.json,
+            Self::Runs(runs) => runs.what.is_json(),
             Self::Tools(tools) => match &tools.what {
                 ToolsVerb::List { json, .. } | ToolsVerb::Show { json, .. } => *json,
                 ToolsVerb::Call(call) => call.options.json,
@@ -187,6 +191,11 @@ pub(crate) struct RunOptions {
     pub(crate) no_stream: bool,
     #[command(flatten)]
     pub(crate) approvals: Approvals,
+    /// Decide nothing here: the run waits for `callgate runs approve` and the like, and exits with 8
+    #[arg(long, conflicts_with_all = ["yes", "deny", "no_journal"])]
+    pub(crate) wait: bool,
+    #[command(flatten)]
+    pub(crate) keeping: crate::journal::Keeping,
     /// Print every event as a line of JSON, and a last line {"type":"result",…}
     #[arg(long, conflicts_with = "answer_only")]
     pub(crate) json: bool,
@@ -214,6 +223,9 @@ pub(crate) struct Run {
 pub(crate) struct Chat {
     /// The first thing to say: a text, or @FILE
     pub(crate) goal: Option<String>,
+    /// Go on with a run of the journal, by its id or how that begins
+    #[arg(long, value_name = "ID", conflicts_with = "no_journal")]
+    pub(crate) resume: Option<String>,
     #[command(flatten)]
     pub(crate) options: RunOptions,
 }

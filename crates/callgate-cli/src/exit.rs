@@ -17,8 +17,10 @@ pub(crate) enum Exit {
     Provider,
     /// `tools call`, `mcp`: the call, or the server, did not do what it was to do.
     Call,
-    /// `lock`, `test`, `compat`: a check found something.
+    /// `lock`, `test`, `compat`, `runs replay|doctor|verify`: a check found something.
     Found,
+    /// The run waits for a person, and nothing of it is under way.
+    Waiting,
     /// Cancelled by a person.
     Cancelled,
     /// Nobody reads the output any more.
@@ -26,7 +28,7 @@ pub(crate) enum Exit {
 }
 
 impl Exit {
-    pub(crate) const ALL: [Self; 10] = [
+    pub(crate) const ALL: [Self; 11] = [
         Self::Done,
         Self::Internal,
         Self::Configuration,
@@ -35,6 +37,7 @@ impl Exit {
         Self::Provider,
         Self::Call,
         Self::Found,
+        Self::Waiting,
         Self::Cancelled,
         Self::Unread,
     ];
@@ -50,6 +53,7 @@ impl Exit {
             Self::Provider => 5,
             Self::Call => 6,
             Self::Found => 7,
+            Self::Waiting => 8,
             // As shells have it: 128 and the signal's number.
             Self::Cancelled => 130,
             Self::Unread => 141,
@@ -68,6 +72,9 @@ impl Exit {
             Self::Call => "`tools call`, `mcp`: the call was refused or failed, or the server",
             Self::Found => {
                 "a check found something: drift, a failed fixture, an incompatible change"
+            }
+            Self::Waiting => {
+                "the run waits for a person: approve, answer or resolve it, then resume"
             }
             Self::Cancelled => "cancelled: Ctrl-C, SIGTERM, or abort at a question",
             Self::Unread => "nobody read the output any more (broken pipe)",

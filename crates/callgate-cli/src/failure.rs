@@ -9,6 +9,7 @@ use callgate::{
     Error, ProjectError,
     backend::lock::LockError,
     contract::Mistake,
+    engine::{EngineError, JournalError},
     machine::{Finish, Status, StoppedBy},
     model::{ModelError, RegistryError},
     wire::{ProviderError, ProviderErrorKind, Retry},
@@ -75,6 +76,23 @@ impl Failure {
     /// Ended by a person who wants it to end at once.
     pub(crate) fn killed() -> Self {
         Self::new(Exit::Cancelled, "cancelled", "stopped at once; the tools were killed")
+    }
+
+    /// What went wrong, in a sentence.
+    pub(crate) fn message(&self) -> &str {
+        &self.message
+    }
+
+    /// One more member of the JSON form.
+    pub(crate) fn with(mut self, name: &str, value: Value) -> Self {
+        self.more.insert(name.to_owned(), value);
+        self
+    }
+
+    /// Told on a terminal in these words, without "error": nothing went wrong.
+    pub(crate) fn told(mut self, text: String) -> Self {
+        self.styled = Some(text);
+        self
     }
 
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
@@ -243,6 +261,11 @@ impl From<Error> for Failure {
             }
             Error::Project(_) => Self::configuration("unreadable_file", error.to_string()),
             Error::NoModel => no_model(),
+            Error::Engine(EngineError::Journal(error)) => Self::from(error),
+            Error::Engine(EngineError::Over { .. }) => {
+                Self::configuration("run_over", error.to_string())
+                    .hint("`callgate chat --resume ID` goes on with it, `callgate runs fork ID --at HOP` from an earlier hop.")
+            }
             Error::Unanswered(finish) => Self::unanswered(finish),
             _ => Self::new(Exit::Internal, "internal", error.to_string()),
         }
@@ -255,6 +278,40 @@ pub(crate) fn no_model() -> Failure {
         "Give --model provider:model, set CALLGATE_MODEL, or write \"model\" in agent.json. {} needs neither key nor server.",
         crate::model::LOCAL
     ))
+}
+
+impl From<&JournalError> for Failure {
+    fn from(error: &JournalError) -> Self {
+        let message = words::clean(&error.to_string());
+        let of_the_machine = |code| Self::new(Exit::Internal, code, message.clone());
+        match error {
+            JournalError::UnknownRun { .. } => Self::configuration("unknown_run", message),
+            JournalError::Ambiguous { .. } => Self::configuration("ambiguous_run", message),
+            JournalError::Held { pid, .. } => {
+                Self::configuration("run_held", message).with("pid", json!(pid))
+            }
+            JournalError::Over { .. } => Self::configuration("run_over", message),
+            JournalError::Exists { .. } => Self::configuration("run_exists", message),
+            JournalError::Newer { .. } => Self::configuration("journal_newer", message),
+            JournalError::Foreign { .. } => Self::configuration("journal_foreign", message),
+            JournalError::Full { .. } => of_the_machine("journal_full"),
+            JournalError::ReadOnly { .. } => of_the_machine("journal_read_only")
+                .hint("--journal DIR keeps it elsewhere, --no-journal not at all."),
+            JournalError::Busy { .. } => of_the_machine("journal_busy"),
+            JournalError::Corrupt { .. }
+            | JournalError::Damaged { .. }
+            | JournalError::BlobMissing { .. }
+            | JournalError::BlobDamaged { .. } => of_the_machine("journal_damaged")
+                .hint("`callgate runs verify` says what is damaged; `callgate runs verify --salvage DIR` saves what can still be read."),
+            _ => of_the_machine("journal"),
+        }
+    }
+}
+
+impl From<JournalError> for Failure {
+    fn from(error: JournalError) -> Self {
+        Self::from(&error)
+    }
 }
 
 impl From<&ModelError> for Failure {

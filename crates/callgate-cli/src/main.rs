@@ -4,7 +4,7 @@
 //! what was typed, calls the `callgate` crate, and shows what came of it.
 //!
 //! - [`cli`]: what can be typed. [`mod@exit`]: what the process ends with. [`failure`]: an error as a
-//!   person reads it, and as a program does.
+//!   person reads it, and as a program does. [`journal`]: where runs are kept.
 //! - [`show`]: the view of a run on standard error. [`ask`]: questions to a person.
 #![forbid(unsafe_code)]
 
@@ -13,6 +13,7 @@ mod cli;
 mod exit;
 mod failure;
 mod input;
+mod journal;
 mod model;
 mod out;
 mod project;

@@ -6,20 +6,24 @@ use callgate::{
     Agent, FirstUse, Project,
     backend::mcp::{ClientOptions, auth::TokenStore},
     contract::{Catalog, Mode},
-    engine::{ApproveAll, Approver, AskWith, Word},
+    engine::{ApproveAll, Approver, AskWith, Elsewhere, Word},
     machine::agent::ModelNames,
+    model::ModelError,
 };
 use serde_json::json;
 
 use crate::{
-    ask::{AtTerminal, Elicit},
+    ask::{AtTerminal, ByOption, Elicit},
     cli::{Approvals, Loudness, Opened, RunOptions},
     exit::Exit,
     failure::Failure,
     model,
     show::{paint::Paint, screen::Screen, view::Detail, words},
     signals::{Signals, Stop},
-    verbs::block_on,
+    verbs::{
+        block_on,
+        runs::{Book, ModelsOf},
+    },
 };
 
 /// Opens the project, does the work, and ends its MCP servers, whatever came of it. Servers that
@@ -180,15 +184,18 @@ fn notice(code: &str, message: &str, as_json: bool) {
     let _ = writeln!(std::io::stderr().lock(), "{line}");
 }
 
-/// Opens the project and puts its agent together.
+/// Opens the project and puts its agent together: kept in a journal, where there is one, and going
+/// by the models of the run that it goes on with, where it does.
 pub(crate) async fn agent(
     options: &RunOptions,
+    book: Option<&Book>,
+    models: Option<&ModelsOf>,
     screen: &Arc<Screen>,
     stop: &Arc<Stop>,
     signals: &mut Signals,
 ) -> Result<(Agent, Project), Failure> {
     let project = open(&options.project, options.json, screen, stop, signals).await?;
-    match built(&project, options, screen, stop) {
+    match built(&project, options, book, models, screen, stop) {
         Ok(agent) => Ok((agent, project)),
         Err(failure) => {
             end(&project, stop, signals).await;
@@ -200,6 +207,8 @@ pub(crate) async fn agent(
 fn built(
     project: &Project,
     options: &RunOptions,
+    book: Option<&Book>,
+    models: Option<&ModelsOf>,
     screen: &Arc<Screen>,
     stop: &Arc<Stop>,
 ) -> Result<Agent, Failure> {
@@ -207,23 +216,39 @@ fn built(
         say_where(options, project, screen);
     }
     let chosen = options.model.as_deref();
-    let own = project.spec().model.as_ref().and_then(ModelNames::first);
+    let listed = match models {
+        Some(models) => models.names(),
+        None => {
+            let listed = project.spec().model.as_ref().map_or(&[][..], ModelNames::all);
+            listed.iter().map(|name| &**name).collect()
+        }
+    };
+    let own = listed.first().copied();
     if chosen.or(own).is_some_and(|spec| spec.starts_with("local")) {
         screen.wait("loading the model".to_owned());
     }
     let model = model::open(chosen, own, options.base_url.as_deref());
     screen.still();
     let mode = options.mode.map_or(project.spec().mode, Mode::from);
-    let mut builder = project
-        .agent()
-        .model(model?)
-        .mode(mode)
-        .stream(!options.no_stream)
-        .approver(approver(&options.approvals, project.catalog(), screen, stop));
+    // A model named on the command line is the agent's own; its delegates keep theirs.
+    let theirs = |spec: &str| {
+        let opened = model::registry().open(spec, None);
+        opened.map(Arc::from).map_err(ModelError::from)
+    };
+    let mut builder =
+        project.agent_with(&theirs).model(model?).mode(mode).stream(!options.no_stream).approver(
+            if options.wait {
+                Arc::new(Elsewhere)
+            } else {
+                approver(&options.approvals, project.catalog(), screen, stop)
+            },
+        );
+    if let Some(book) = book {
+        builder = builder.journal(book.journal.clone()).keep_wire(true);
+    }
     // A model named on the command line is the only one; nobody stands in for it.
     let named = chosen.is_some_and(|chosen| !chosen.trim().is_empty());
-    let others = project.spec().model.as_ref().map_or(&[][..], ModelNames::all).iter().skip(1);
-    for other in others.filter(|_| !named) {
+    for other in listed.into_iter().skip(1).filter(|_| !named) {
         builder = builder.fallback(model::open(None, Some(other), None)?);
     }
     if let Some(steps) = options.max_steps {
@@ -232,29 +257,31 @@ fn built(
     Ok(builder.build()?)
 }
 
-/// Who is asked: by option, else whoever sits at the terminal, else nobody.
+/// Who is asked for approval: by option, else whoever sits at the terminal, else nobody. What no
+/// option answers is put to the terminal, where there is one.
 pub(crate) fn approver(
     options: &Approvals,
     catalog: &Catalog,
     screen: &Arc<Screen>,
     stop: &Arc<Stop>,
 ) -> Arc<dyn Approver> {
-    if options.yes {
-        return Arc::new(ApproveAll);
-    }
-    if options.deny {
+    let terminal = AtTerminal::open(catalog, screen, stop);
+    let decides: Arc<dyn Approver> = if options.yes {
+        Arc::new(ApproveAll)
+    } else if options.deny {
         let why = "calls that need a person's approval are denied in this run (--deny)";
-        return Arc::new(AskWith(move |_| std::future::ready(Word::reject("The runtime", why))));
-    }
-    if let Some(terminal) = AtTerminal::open(catalog, screen, stop) {
+        Arc::new(AskWith(move |_| std::future::ready(Word::reject("The runtime", why))))
+    } else if let Some(terminal) = terminal {
         return Arc::new(terminal);
-    }
-    let screen = screen.clone();
-    Arc::new(AskWith(move |_| {
-        screen.hint("there is no terminal to ask on; --yes approves such calls");
-        let why = "this call needs a person's approval and nobody can be asked here";
-        std::future::ready(Word::reject("The runtime", why))
-    }))
+    } else {
+        let screen = screen.clone();
+        Arc::new(AskWith(move |_| {
+            screen.hint("there is no terminal to ask on; --yes approves such calls, --wait lets the run wait for a person elsewhere");
+            let why = "this call needs a person's approval and nobody can be asked here";
+            std::future::ready(Word::reject("The runtime", why))
+        }))
+    };
+    Arc::new(ByOption { decides, terminal })
 }
 
 /// How much a run shows.

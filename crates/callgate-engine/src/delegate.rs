@@ -21,7 +21,8 @@ use crate::{
     engine::Engine,
     flight::InputFuture,
     journal::Journal,
-    session::{EngineError, Observer, Outcome, Session},
+    outcome::{EngineError, Outcome},
+    session::{Observer, Session},
 };
 
 pub use callgate_machine::builtin::DELEGATE;

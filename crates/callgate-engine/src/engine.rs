@@ -192,7 +192,18 @@ impl Engine {
         observer: Option<Observer>,
         cancel: CancellationToken,
     ) -> Session {
-        let run = Run::new(self.new_id(), self.catalog.clone(), self.mount.clone());
+        self.session_as(self.new_id(), observer, cancel)
+    }
+
+    /// The same under an id of the caller's, who sees to it that no other run has it: the journal
+    /// refuses a second one.
+    pub fn session_as(
+        self: &Arc<Self>,
+        id: impl Into<Arc<str>>,
+        observer: Option<Observer>,
+        cancel: CancellationToken,
+    ) -> Session {
+        let run = Run::new(id, self.catalog.clone(), self.mount.clone());
         let lease = self.journal.claim_new(run.id());
         Session::new(self.clone(), run, lease, observer, cancel)
     }

@@ -219,8 +219,10 @@ pub(crate) fn ask_person(
             }
         };
         let word = tokio::select! {
-            word = word => word,
+            // Whoever answers at once would else speak up although somebody else was first.
+            biased;
             () = withdraw.cancelled() => return None,
+            word = word => word,
         };
         Some(Event::ApprovalDecided { call, binding, decision: word.decision, by: word.by })
     });
@@ -248,6 +250,8 @@ pub(crate) fn ask_user(
             }
         };
         tokio::select! {
+            biased;
+            () = withdraw.cancelled() => None,
             answer = answer => Some(match answer? {
                 Some(answer) => Event::UserAnswered {
                     call: call.clone(),
@@ -256,7 +260,6 @@ pub(crate) fn ask_user(
                 },
                 None => lapsed(),
             }),
-            () = withdraw.cancelled() => None,
         }
     });
     (asked, future)
@@ -272,12 +275,13 @@ pub(crate) fn ask_doubt(
     let (approver, withdraw) = (approver.clone(), asked.withdraw.clone());
     let future = Box::pin(async move {
         tokio::select! {
+            biased;
+            () = withdraw.cancelled() => None,
             word = approver.resolve(doubt) => word.map(|word| Event::DoubtResolved {
                 call,
                 resolution: word.resolution,
                 by: word.by,
             }),
-            () = withdraw.cancelled() => None,
         }
     });
     (asked, future)

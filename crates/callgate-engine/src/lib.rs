@@ -31,6 +31,7 @@ mod engine;
 mod flight;
 mod hash;
 pub mod journal;
+mod outcome;
 mod perform;
 mod resume;
 pub mod runfile;
@@ -51,6 +52,7 @@ pub use journal::{
 pub use journal::{
     Examination, Finding, Options, Salvage, Salvaged, SqliteJournal, Stats, Synchronous,
 };
+pub use outcome::{EngineError, Outcome, Parked};
 pub use perform::ModelCall;
-pub use session::{EngineError, Notice, Observer, Outcome, Parked, Session};
+pub use session::{Notice, Observer, Session};
 pub use single::{Called, SingleCall, Toolset};

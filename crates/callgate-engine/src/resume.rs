@@ -9,7 +9,8 @@ use tokio_util::sync::CancellationToken;
 use crate::{
     engine::Engine,
     journal::{Journal, JournalError},
-    session::{EngineError, Observer, Outcome, Session},
+    outcome::{EngineError, Outcome},
+    session::{Observer, Session},
 };
 
 impl Engine {

@@ -14,7 +14,8 @@ use tokio_util::sync::CancellationToken;
 use crate::{
     approver::Approver,
     engine::Engine,
-    session::{EngineError, Notice, Observer},
+    outcome::EngineError,
+    session::{Notice, Observer},
 };
 
 const ID: &str = "call_1";

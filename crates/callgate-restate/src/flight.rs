@@ -1,76 +1,76 @@
-//! Model hops that are under way in this worker, and how they are stopped.
+//! Model hops and tool calls that are under way in this worker, and how they are stopped.
 //!
-//! A cancellation reaches a run as a promise, which the run looks at when it awaits something in
-//! Restate. While it waits for a model it does not: Restate sees a step that has not ended. So
-//! each hop that is under way here has a token, and whoever learns of the promise fires it: the
+//! While a step is under way its handler looks at nothing that comes from Restate, on purpose:
+//! waiting for two things at once, of which only one is durable, cannot be replayed once the
+//! handler's result is recorded. So each step that is under way here has a token, and says by
+//! which of its run's promises it is to be stopped. Whoever learns that one is kept fires it: the
 //! handler that kept it, where that ran in this process, or else [`crate::watch`].
 
 use std::{
-    collections::HashMap,
-    sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicU64, Ordering},
-    },
+    collections::BTreeMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 use tokio_util::sync::CancellationToken;
 
-/// A hop under way.
+/// A step under way.
 #[derive(Debug, Clone)]
 pub(crate) struct Entry {
-    number: u64,
-    pub(crate) token: CancellationToken,
-    /// The promise that a pause would keep.
-    pub(crate) pause: String,
+    pub(crate) run: Arc<str>,
+    token: CancellationToken,
+    /// The promises that stop it.
+    promises: Vec<String>,
 }
 
-/// The hops under way, by run. Cheap to clone.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Flights(Arc<Mutex<HashMap<Arc<str>, Entry>>>);
+#[derive(Debug, Default)]
+struct Entries {
+    next: u64,
+    all: BTreeMap<u64, Entry>,
+}
 
-/// A hop is under way while this lives.
+/// The steps under way. Cheap to clone.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Flights(Arc<Mutex<Entries>>);
+
+/// A step is under way while this lives.
 #[derive(Debug)]
 pub(crate) struct Flight {
-    run: Arc<str>,
     number: u64,
     pub(crate) token: CancellationToken,
     flights: Flights,
 }
 
 impl Flights {
-    fn lock(&self) -> MutexGuard<'_, HashMap<Arc<str>, Entry>> {
+    fn lock(&self) -> MutexGuard<'_, Entries> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(crate) fn enter(&self, run: &Arc<str>, pause: String) -> Flight {
-        static NEXT: AtomicU64 = AtomicU64::new(0);
-        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+    pub(crate) fn enter(&self, run: &Arc<str>, promises: Vec<String>) -> Flight {
         let token = CancellationToken::new();
-        // An attempt that the server gave up may still be under way: the new one takes its place.
-        self.lock().insert(run.clone(), Entry { number, token: token.clone(), pause });
-        Flight { run: run.clone(), number, token, flights: self.clone() }
+        let mut entries = self.lock();
+        let number = entries.next;
+        entries.next += 1;
+        entries.all.insert(number, Entry { run: run.clone(), token: token.clone(), promises });
+        Flight { number, token, flights: self.clone() }
     }
 
-    /// Stops the hop of a run, if it is under way here.
-    pub(crate) fn stop(&self, run: &str) {
-        if let Some(entry) = self.lock().get(run) {
-            entry.token.cancel();
+    /// Stops the steps of a run that this promise stops.
+    pub(crate) fn stop(&self, run: &str, promise: &str) {
+        for entry in self.lock().all.values() {
+            if &*entry.run == run && entry.promises.iter().any(|stops| stops == promise) {
+                entry.token.cancel();
+            }
         }
     }
 
-    pub(crate) fn all(&self) -> Vec<(Arc<str>, Entry)> {
-        let entries = self.lock();
-        entries.iter().map(|(run, entry)| (run.clone(), entry.clone())).collect()
+    pub(crate) fn all(&self) -> Vec<Entry> {
+        self.lock().all.values().cloned().collect()
     }
 }
 
 impl Drop for Flight {
     fn drop(&mut self) {
-        let mut entries = self.flights.lock();
-        // A later attempt may have taken its place.
-        if entries.get(&self.run).is_some_and(|entry| entry.number == self.number) {
-            entries.remove(&self.run);
-        }
+        self.flights.lock().all.remove(&self.number);
     }
 }
 
@@ -79,16 +79,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_later_attempt_keeps_its_place() {
+    fn a_promise_stops_what_it_is_for() {
         let flights = Flights::default();
         let run: Arc<str> = "r".into();
-        let first = flights.enter(&run, "pause-0".into());
-        let second = flights.enter(&run, "pause-0".into());
-        drop(first);
+        let model = flights.enter(&run, vec!["cancel".into(), "pause-1".into()]);
+        let tool = flights.enter(&run, vec!["stop".into()]);
+        let other = flights.enter(&"s".into(), vec!["stop".into(), "cancel".into()]);
+        flights.stop("r", "pause-0");
+        flights.stop("r", "stop");
+        let stopped = [&model, &tool, &other].map(|flight| flight.token.is_cancelled());
+        assert_eq!(stopped, [false, true, false]);
+        flights.stop("r", "pause-1");
+        assert!(model.token.is_cancelled());
+        drop((model, tool));
         assert_eq!(flights.all().len(), 1);
-        flights.stop("r");
-        assert!(second.token.is_cancelled());
-        drop(second);
-        assert!(flights.all().is_empty());
     }
 }

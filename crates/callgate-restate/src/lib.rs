@@ -10,7 +10,7 @@
 //! | `CallTool` | a call to the tool service of the run's own build, all of a reply at once |
 //! | `AskPerson`, `AskUser`, `AskDoubt` | a durable promise, beside a durable timer where it expires |
 //! | `Park` | a durable promise |
-//! | `Abort` | cancellation of the tool service's calls, wherever they are |
+//! | `Abort` | cancellation of calls that have not begun, tokens for those that have |
 //! | events | the run's state, one entry for what followed from one input |
 //!
 //! Where things are: [`mod@worker`] describes the services, `run/` drives, `tools` makes calls,

@@ -281,11 +281,11 @@ pub(crate) struct ToolCallRequest {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) enum ToolCallReply {
-    /// It ended: a `callFinished`.
+    /// It ended: a `callFinished`, and when, or 0 where that was not recorded with it.
     Ended { at: u64, event: Box<Event> },
     /// An earlier attempt began it and was lost before it said what came of it, and the tool does
     /// not say that it may be called again.
-    InDoubt { at: u64 },
+    InDoubt,
 }
 
 /// Events of a run, from one position on.

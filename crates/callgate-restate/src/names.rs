@@ -18,6 +18,8 @@ pub(crate) const CALL: &str = "call";
 pub(crate) const STATUS: &str = "status";
 /// The promise that a cancellation keeps.
 pub(crate) const CANCEL: &str = "cancel";
+/// The promise that a run keeps itself, once its calls under way are to stop.
+pub(crate) const STOP: &str = "stop";
 
 /// A name that Restate takes for a service, checked once.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -52,7 +52,7 @@ pub(crate) async fn say<'s>(
         _ => {
             // The promise is kept and safe: only now may the hop be stopped that waits for none.
             if is_stop {
-                worker.flights.stop(ctx.key());
+                worker.flights.stop(ctx.key(), key);
             }
             Ok(Said::Taken)
         }

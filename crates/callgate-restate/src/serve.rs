@@ -80,8 +80,9 @@ impl Serving {
     }
 
     /// Looks for cancellations and pauses that other workers took the word for, while models are
-    /// being asked here: with several workers, a model hop is otherwise stopped only once it has
-    /// replied. One query a second to Restate's admin API, and none while no model is asked.
+    /// asked or tools called here: with several workers, such a step is otherwise stopped only by
+    /// its own time limit. One query a second to Restate's admin API, none while nothing is under
+    /// way.
     pub fn watch(&mut self, admin: Arc<Admin>) {
         let work = watch::watch(admin, self.service.clone(), self.flights.clone());
         if let Some(before) = self.watch.replace(tokio::spawn(work)) {

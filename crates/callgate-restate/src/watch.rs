@@ -1,10 +1,11 @@
-//! Cancellations and pauses that another worker took the word for.
+//! Steps that are to stop because of a promise that another worker kept.
 //!
-//! The handler that keeps a promise runs on any worker; the hop that it should stop may be under
-//! way on another. So a worker that asks models looks, once a second, which of their runs have
-//! such a promise kept. Restate's admin API answers that in one query.
+//! The handler that keeps a promise runs on any worker; the model hop or the tool call that it
+//! stops may be under way on another. So a worker looks, once a second while anything is under way
+//! in it, which of those runs have such a promise kept. Restate's admin API answers that in one
+//! query.
 
-use std::{sync::Arc, time::Duration};
+use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use crate::{
     client::{Admin, Row},
@@ -24,17 +25,17 @@ pub(crate) async fn watch(admin: Arc<Admin>, service: ServiceName, flights: Flig
             continue;
         }
         // Ids were checked when the runs were asked for; others are left out of the query.
-        let ids: Vec<String> = under_way
+        let ids: BTreeSet<String> = under_way
             .iter()
-            .filter(|(run, _)| names::is_run_id(run))
-            .map(|(run, _)| format!("'{run}'"))
+            .filter(|entry| names::is_run_id(&entry.run))
+            .map(|entry| format!("'{}'", entry.run))
             .collect();
         if ids.is_empty() {
             continue;
         }
         let query = format!(
             "SELECT service_key, key FROM sys_promise WHERE service_name = '{service}' AND completed = true AND service_key IN ({})",
-            ids.join(", ")
+            ids.into_iter().collect::<Vec<_>>().join(", ")
         );
         match admin.query(&query).await {
             Ok(rows) => {
@@ -51,16 +52,9 @@ pub(crate) async fn watch(admin: Arc<Admin>, service: ServiceName, flights: Flig
 }
 
 fn stop(flights: &Flights, rows: &[Row]) {
-    let under_way = flights.all();
     for row in rows {
-        let (Some(run), Some(key)) = (row["service_key"].as_str(), row["key"].as_str()) else {
-            continue;
-        };
-        let meant = under_way
-            .iter()
-            .any(|(id, entry)| &**id == run && (key == names::CANCEL || key == entry.pause));
-        if meant {
-            flights.stop(run);
+        if let (Some(run), Some(key)) = (row["service_key"].as_str(), row["key"].as_str()) {
+            flights.stop(run, key);
         }
     }
 }
@@ -73,8 +67,8 @@ mod tests {
     fn only_a_promise_of_now_stops_a_hop() {
         let flights = Flights::default();
         let (a, b): (Arc<str>, Arc<str>) = ("a".into(), "b".into());
-        let first = flights.enter(&a, "pause-1".into());
-        let second = flights.enter(&b, "pause-0".into());
+        let first = flights.enter(&a, vec!["cancel".into(), "pause-1".into()]);
+        let second = flights.enter(&b, vec!["cancel".into(), "pause-0".into()]);
         let row = |run: &str, key: &str| serde_json::json!({ "service_key": run, "key": key });
         stop(&flights, &[row("a", "pause-0"), row("a", "approval-c"), row("c", "cancel")]);
         assert!(!first.token.is_cancelled() && !second.token.is_cancelled());

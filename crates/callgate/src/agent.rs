@@ -133,6 +133,18 @@ impl AgentBuilder {
         self
     }
 
+    /// The model, or why it cannot be had: told when the agent is built.
+    pub(crate) fn opened(mut self, model: Result<Arc<dyn Model>, ModelError>) -> Self {
+        self.model = Some(model);
+        self
+    }
+
+    /// The same for a model that stands in.
+    pub(crate) fn fallback_opened(mut self, model: Result<Arc<dyn Model>, ModelError>) -> Self {
+        self.fallbacks.push(model);
+        self
+    }
+
     /// A model that stands in when those before it have an outage or a rate limit.
     #[must_use]
     pub fn fallback(mut self, model: impl IntoModel) -> Self {

@@ -37,6 +37,8 @@
 //! - [`Project`]: an agent in files, as the `callgate` command runs it.
 //! - [`model`]: providers, scripts, and (feature `local`) a model in this process.
 //! - `server` (feature `server`): a project's [`Toolset`] for MCP clients, over stdio and HTTP.
+//! - [`engine`]: journals ([`AgentBuilder::journal`]; feature `sqlite`: one in a folder, that runs
+//!   are resumed from), sessions, run files.
 //!
 //! The crates below are re-exported whole where their types are meant to be seen:
 //! [`contract`], [`machine`], [`wire`].

@@ -6,7 +6,10 @@
 
 use std::sync::Arc;
 
-pub use callgate_model::{Model, Registry, RegistryError, ScriptError, ScriptedModel};
+pub use callgate_model::{
+    Model, OnDelta, PROVIDERS, Provider, Registry, RegistryError, ReplyFuture, ScriptError,
+    ScriptedModel,
+};
 
 /// Why a model cannot be had.
 #[derive(Debug, thiserror::Error)]

@@ -18,7 +18,8 @@ use std::{
 };
 
 use callgate_contract::{Catalog, Mistake, Tool, catalog::Source};
-use callgate_machine::{Agent as Spec, event::AnswerSchema};
+use callgate_machine::{Agent as Spec, agent::ModelNames, event::AnswerSchema};
+use callgate_model::Model;
 use callgate_tool::{
     Backend, Backends, Env,
     lock::{LockError, McpSpec, McpToolSpec},
@@ -33,7 +34,7 @@ use self::{
     servers::McpServers,
     tools::Waiting,
 };
-use crate::{Agent, AgentBuilder, Error};
+use crate::{Agent, AgentBuilder, Error, model::ModelError};
 
 pub use pin::{FirstUse, Target};
 pub use servers::ProjectServer;
@@ -331,8 +332,23 @@ impl Project {
         self.answer.as_ref()
     }
 
-    /// The project as an agent to be completed with a model.
+    /// The agents that it hands tasks to, each by the name of its tool.
+    pub fn delegates(&self) -> impl Iterator<Item = (&str, &Self)> {
+        self.delegates.iter().map(|delegate| (&*delegate.tool.name, &delegate.project))
+    }
+
+    /// The project as an agent to be completed with a model. The agents that it hands tasks to
+    /// think with the models that their own `agent.json` names, where it does; else with this
+    /// agent's.
     pub fn agent(&self) -> AgentBuilder {
+        self.agent_with(&|spec| crate::model::open(spec, None))
+    }
+
+    /// The same, the delegates' models opened in another way than by [`model::open`](crate::model::open).
+    pub fn agent_with(
+        &self,
+        open: &dyn Fn(&str) -> Result<Arc<dyn Model>, ModelError>,
+    ) -> AgentBuilder {
         let mut builder =
             Agent::builder().spec(self.spec.clone()).answer_schema(self.answer.clone());
         for (name, backend) in &self.backends {
@@ -341,7 +357,13 @@ impl Project {
             }
         }
         for delegate in self.delegates.iter() {
-            builder = builder.delegate(delegate.tool.clone(), delegate.project.agent());
+            let mut agent = delegate.project.agent_with(open);
+            let named = delegate.project.spec.model.as_ref().map_or(&[][..], ModelNames::all);
+            for (i, name) in named.iter().enumerate() {
+                let model = open(name);
+                agent = if i == 0 { agent.opened(model) } else { agent.fallback_opened(model) };
+            }
+            builder = builder.delegate(delegate.tool.clone(), agent);
         }
         builder
     }

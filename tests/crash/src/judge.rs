@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use callgate_machine::{Event, Record, Status};
+use callgate_machine::{Event, Record, Status, event::Resolution};
 
 use crate::{
     ANSWER, APPROVED, LAPSES, WRITE,
@@ -81,10 +81,17 @@ pub fn judge(
             break;
         }
     }
+    // What a person has begun again is asked for again.
+    let redone = events.iter().filter(|record| {
+        matches!(&record.event, Event::DoubtResolved { resolution: Resolution::Redo, .. })
+    });
+    let redone = u32::try_from(redone.count()).unwrap_or(u32::MAX);
     for (effect, count) in books {
+        let is_write = matches!(effect, Effect::Tool { tool, .. } if tool == WRITE);
+        let more = if is_write { redone } else { 0 };
         let (most, when) = match before.get(effect) {
             Some(asked) => (*asked, "recorded before the kill"),
-            None => (1 + kills, "under way"),
+            None => (1 + kills + more, "under way"),
         };
         if count.asked > most {
             fault(format!(

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use callgate::{
     contract::{Catalog, Mode, Verdict},
-    engine::{Approver, Word, WordFuture},
-    machine::{Question, event::Decision},
+    engine::{AnswerFuture, Approver, ResolutionFuture, Word, WordFuture},
+    machine::{Doubt, Question, UserQuestion, event::Decision},
 };
 
 use super::{Terminal, edit};
@@ -14,12 +14,12 @@ use crate::{
     signals::Stop,
 };
 
-const WHO: &str = "The user";
+pub(super) const WHO: &str = "The user";
 
 /// Asks whoever sits at the terminal.
 pub(crate) struct AtTerminal {
-    terminal: Arc<Terminal>,
-    screen: Arc<Screen>,
+    pub(super) terminal: Arc<Terminal>,
+    pub(super) screen: Arc<Screen>,
     catalog: Catalog,
     stop: Arc<Stop>,
     /// What arguments are edited in; on one line where there is none.
@@ -33,7 +33,7 @@ impl AtTerminal {
         Some(Self::on(terminal, edit::editor(), catalog, screen, stop))
     }
 
-    fn on(
+    pub(super) fn on(
         terminal: Arc<Terminal>,
         editor: Option<String>,
         catalog: &Catalog,
@@ -120,16 +120,30 @@ impl Approver for AtTerminal {
     fn ask(&self, question: Question) -> WordFuture<'_> {
         Box::pin(self.decide(question))
     }
+
+    fn answer(&self, question: UserQuestion) -> AnswerFuture<'_> {
+        Box::pin(self.answered(question))
+    }
+
+    fn resolve(&self, doubt: Doubt) -> ResolutionFuture<'_> {
+        Box::pin(self.resolved(doubt))
+    }
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use std::{io, sync::Mutex as StdMutex};
 
     use super::*;
 
     #[derive(Clone, Default)]
-    struct Said(Arc<StdMutex<Vec<u8>>>);
+    pub(in crate::ask) struct Said(Arc<StdMutex<Vec<u8>>>);
+
+    impl Said {
+        pub(in crate::ask) fn text(&self) -> String {
+            String::from_utf8(self.0.lock().unwrap().clone()).unwrap()
+        }
+    }
 
     impl io::Write for Said {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
@@ -142,18 +156,23 @@ mod tests {
         }
     }
 
+    /// Somebody who types `typed`, and what they see.
+    pub(in crate::ask) fn sitting(typed: &'static str) -> (AtTerminal, Said, Arc<Stop>) {
+        let said = Said::default();
+        let terminal = Terminal::of(Box::new(typed.as_bytes()), Box::new(said.clone()));
+        let catalog = Catalog::load([("refund.json", CONTRACT)]).unwrap();
+        let stop = Arc::new(Stop::default());
+        let screen = Arc::new(Screen::stderr());
+        (AtTerminal::on(Arc::new(terminal), None, &catalog, &screen, &stop), said, stop)
+    }
+
     const CONTRACT: &str = r#"{"name": "refund", "description": "Pays money back.\nMore.",
         "input": {"type": "object", "properties": {"amount": {"type": "number", "maximum": 10}},
                   "required": ["amount"]}}"#;
 
     /// What a person who types `typed` decides, what they saw, and whether the run goes on.
     async fn typed(typed: &'static str) -> (Decision, String, bool) {
-        let said = Said::default();
-        let terminal = Terminal::of(Box::new(typed.as_bytes()), Box::new(said.clone()));
-        let catalog = Catalog::load([("refund.json", CONTRACT)]).unwrap();
-        let stop = Arc::new(Stop::default());
-        let screen = Arc::new(Screen::stderr());
-        let approver = AtTerminal::on(Arc::new(terminal), None, &catalog, &screen, &stop);
+        let (approver, said, stop) = sitting(typed);
         let question = Question {
             run: "run_1".into(),
             call: "call_1".into(),
@@ -167,8 +186,7 @@ mod tests {
         };
         let word = approver.ask(question).await;
         assert_eq!(word.by.as_deref(), Some(WHO));
-        let said = String::from_utf8(said.0.lock().unwrap().clone()).unwrap();
-        (word.decision, said, !stop.token().is_cancelled())
+        (word.decision, said.text(), !stop.token().is_cancelled())
     }
 
     fn no(reason: Option<&str>) -> Decision {

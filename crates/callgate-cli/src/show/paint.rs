@@ -27,7 +27,7 @@ impl Paint {
         Self(wanted(chosen, &|name| env::var(name).ok(), io::stderr().is_terminal()))
     }
 
-    /// For standard output, where what is shown there is for a person.
+    /// For standard output.
     pub(crate) fn stdout() -> Self {
         let chosen = CHOSEN.get().copied().unwrap_or(Color::Auto);
         Self(wanted(chosen, &|name| env::var(name).ok(), io::stdout().is_terminal()))

@@ -21,6 +21,8 @@ use super::paint::Paint;
 pub(crate) struct Screen {
     paint: Paint,
     is_live: bool,
+    /// Whether lines go to standard output: they are what was asked for.
+    is_out: bool,
     is_silent: AtomicBool,
     state: Mutex<State>,
 }
@@ -39,6 +41,18 @@ impl Screen {
         Self {
             paint: Paint::stderr(),
             is_live,
+            is_out: false,
+            is_silent: AtomicBool::new(false),
+            state: Mutex::default(),
+        }
+    }
+
+    /// Standard output, for a run that is over and told afterwards.
+    pub(crate) fn stdout() -> Self {
+        Self {
+            paint: Paint::stdout(),
+            is_live: false,
+            is_out: true,
             is_silent: AtomicBool::new(false),
             state: Mutex::default(),
         }
@@ -60,8 +74,8 @@ impl Screen {
         let line = line.into();
         match (&mut state.held, &state.spinner) {
             (Some(held), _) => held.push(line),
-            (None, Some(spinner)) => spinner.suspend(|| write(&line)),
-            (None, None) => write(&line),
+            (None, Some(spinner)) => spinner.suspend(|| self.write(&line)),
+            (None, None) => self.write(&line),
         }
     }
 
@@ -109,6 +123,15 @@ impl Screen {
         Question(self)
     }
 
+    /// Nobody may be there to see it, which is no reason to stop.
+    fn write(&self, line: &str) {
+        let _ = if self.is_out {
+            writeln!(io::stdout().lock(), "{line}")
+        } else {
+            writeln!(io::stderr().lock(), "{line}")
+        };
+    }
+
     fn state(&self) -> MutexGuard<'_, State> {
         // Nothing that panics is done while it is held.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
@@ -120,13 +143,9 @@ pub(crate) struct Question<'s>(&'s Screen);
 
 impl Drop for Question<'_> {
     fn drop(&mut self) {
-        for line in self.0.state().held.take().unwrap_or_default() {
-            write(&line);
+        let held = self.0.state().held.take().unwrap_or_default();
+        for line in held {
+            self.0.write(&line);
         }
     }
-}
-
-/// Nobody may be there to see it, which is no reason to stop.
-fn write(line: &str) {
-    let _ = writeln!(io::stderr().lock(), "{line}");
 }

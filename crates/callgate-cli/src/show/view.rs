@@ -5,11 +5,14 @@
 
 use std::{
     collections::HashMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, AtomicUsize, Ordering},
+    },
 };
 
 use callgate::{
-    contract::{Catalog, Mode, result, tier::Tier},
+    contract::{Catalog, Content, Mode, Output, result, tier::Tier},
     engine::Notice,
     machine::{
         Event, Finish, Record, Status, StoppedBy,
@@ -43,7 +46,19 @@ pub(crate) struct View {
     /// Whether a model is at work, or only one call is made.
     is_run: bool,
     catalog: Catalog,
-    state: Mutex<State>,
+    state: Mutex<States>,
+    /// How far the run being told is below the one that is watched.
+    depth: AtomicUsize,
+    /// Whether nothing is written: what is told now was told before.
+    is_mute: AtomicBool,
+}
+
+/// A run, and the runs of its delegates.
+#[derive(Default)]
+struct States {
+    root: Option<Arc<str>>,
+    own: State,
+    delegates: HashMap<Arc<str>, State>,
 }
 
 #[derive(Default)]
@@ -78,33 +93,93 @@ impl View {
     /// A view of runs with these tools.
     pub(crate) fn new(screen: Arc<Screen>, detail: Detail, catalog: &Catalog) -> Self {
         let catalog = catalog.clone();
-        Self { screen, detail, is_run: true, catalog, state: Mutex::default() }
+        Self {
+            screen,
+            detail,
+            is_run: true,
+            catalog,
+            state: Mutex::default(),
+            depth: AtomicUsize::new(0),
+            is_mute: AtomicBool::new(false),
+        }
     }
 
     /// A view of one call that no model made.
     pub(crate) fn of_one_call(mut self, mode: Mode) -> Self {
         self.is_run = false;
-        self.state().mode = mode;
+        self.states().own.mode = mode;
         self
     }
 
     /// Shows what happened.
     pub(crate) fn see(&self, notice: &Notice) {
-        let mut state = self.state();
+        let mut states = self.states();
         match notice {
-            Notice::Record(record) => self.record(&mut state, record),
-            Notice::Delta { delta, .. } => {
+            Notice::Record(record) => self.record(self.of(&mut states, &record.run), record),
+            Notice::Delta { run, delta, .. } => {
                 if self.detail >= Detail::Hops {
-                    self.delta(&mut state, delta);
+                    self.delta(self.of(&mut states, run), delta);
                 }
             }
+        }
+    }
+
+    /// Takes in what was told before, so that what follows can be told as it would have been.
+    pub(crate) fn recall(&self, records: &[Record]) {
+        self.mute(true);
+        let mut states = self.states();
+        for record in records {
+            self.record(self.of(&mut states, &record.run), record);
+        }
+        let is_own = records.first().map(|record| &record.run) == states.root.as_ref();
+        if let Some(finish) = records.iter().rev().find_map(finish_of).filter(|_| is_own) {
+            states.own.before = Some(finish.clone());
+        }
+        self.mute(false);
+    }
+
+    /// Whether what is told from now on is only taken in.
+    pub(crate) fn mute(&self, mute: bool) {
+        self.is_mute.store(mute, Ordering::Relaxed);
+    }
+
+    /// The state of a run; a delegate's lines stand further to the right.
+    fn of<'s>(&self, states: &'s mut States, run: &Arc<str>) -> &'s mut State {
+        let States { root, own, delegates } = states;
+        let root = root.get_or_insert_with(|| run.clone());
+        // A delegate's run has its parent's id before its own.
+        let is_below = |of: &str| run.strip_prefix(of).is_some_and(|rest| rest.starts_with('.'));
+        let depth =
+            usize::from(is_below(root)) + delegates.keys().filter(|of| is_below(of)).count();
+        self.depth.store(depth, Ordering::Relaxed);
+        if root == run { own } else { delegates.entry(run.clone()).or_default() }
+    }
+
+    /// Writes a line of the run that is being told.
+    fn line(&self, line: impl Into<String>) {
+        if self.is_mute.load(Ordering::Relaxed) {
+            return;
+        }
+        let line: String = line.into();
+        match self.depth.load(Ordering::Relaxed) {
+            0 => self.screen.line(line),
+            depth => self.screen.line(format!("{}{line}", "      ".repeat(depth))),
+        }
+    }
+
+    /// Says what is waited for.
+    fn wait(&self, message: String) {
+        if !self.is_mute.load(Ordering::Relaxed) {
+            self.screen.wait(message);
         }
     }
 
     /// The line that says how a run ended.
     pub(crate) fn ended(&self, finish: &Finish) {
         self.screen.still();
-        let mut state = self.state();
+        let mut states = self.states();
+        let state = &mut states.own;
+        self.depth.store(0, Ordering::Relaxed);
         if self.detail >= Detail::Summary {
             let paint = self.screen.paint();
             let word = match (finish.status, finish.stopped_by) {
@@ -118,16 +193,16 @@ impl View {
             };
             let took = state.ended_at.saturating_sub(state.started_at);
             let this = this_turn(finish, state.before.as_ref());
-            self.screen.line(words::summary(&this, &word, took));
+            self.line(words::summary(&this, &word, took));
             if !finish.skipped.is_empty() {
                 let names = finish.skipped.join(", ");
-                self.screen.line(paint.dim(format!("not run: {}", words::clean(&names))));
+                self.line(paint.dim(format!("not run: {}", words::clean(&names))));
             }
         }
         state.before = Some(finish.clone());
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn states(&self) -> MutexGuard<'_, States> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -159,7 +234,7 @@ impl View {
         // A verdict right below its call needs no name.
         let last = state.last.take();
         match &record.event {
-            Event::RunStarted(start) if self.is_run => self.started(start),
+            Event::RunStarted(start) if self.is_run => self.started(&record.run, start),
             Event::RunStarted(_) | Event::UserSaid { .. } => {}
             Event::ModelRequested { hop, why, .. } => self.requested(state, *hop, *why),
             Event::ModelReplied { reply, error, by, passed_over, .. } => {
@@ -167,16 +242,16 @@ impl View {
                 state.streamed.clear();
                 for failed in passed_over {
                     let line = format!("  ! {}: {}", failed.model, failed.error.message);
-                    self.screen.line(paint.yellow(words::clean(&line)));
+                    self.line(paint.yellow(words::clean(&line)));
                 }
                 if let Some(by) = by {
-                    self.screen.line(paint.yellow(format!("  {by} stands in")));
+                    self.line(paint.yellow(format!("  {by} stands in")));
                 }
                 if let Some(reply) = reply {
                     self.replied(state, record.at, reply);
                 }
                 if let (Some(error), Detail::All) = (error, self.detail) {
-                    self.screen.line(format!("  {}", paint.red(words::clean(&error.message))));
+                    self.line(format!("  {}", paint.red(words::clean(&error.message))));
                 }
             }
             Event::CallGated(gated) => self.gated(state, gated, last.as_ref()),
@@ -184,7 +259,7 @@ impl View {
                 let label = state.label(call);
                 let because = because.as_ref().map_or_else(String::new, |b| format!(" ({b})"));
                 let line = format!("? {label} waits for approval{because}");
-                self.screen.line(format!("    {}", paint.yellow(words::clean(&line))));
+                self.line(format!("    {}", paint.yellow(words::clean(&line))));
             }
             Event::ApprovalDecided { call, decision, by, .. } => {
                 let label = state.label(call);
@@ -198,7 +273,7 @@ impl View {
                     Decision::Edit { .. } => paint.yellow(format!("✎ {label} edited{who}")),
                     Decision::Expired => paint.red(format!("✗ {label}: nobody answered in time")),
                 };
-                self.screen.line(format!("    {line}"));
+                self.line(format!("    {line}"));
             }
             Event::CallStarted { call, lookup, .. } => {
                 let shown = match lookup {
@@ -208,7 +283,7 @@ impl View {
                         let arguments = self.text(&lookup.arguments);
                         let line =
                             format!("… {label} has a rule that asks {} {arguments}", lookup.tool);
-                        self.screen.line(format!("    {}", paint.dim(line)));
+                        self.line(format!("    {}", paint.dim(line)));
                         let shown = Shown {
                             label: lookup.tool.to_string(),
                             tool: Some(lookup.tool.clone()),
@@ -227,11 +302,11 @@ impl View {
             }
             Event::CallFinished(finished) => self.finished(state, record.at, finished),
             Event::CancelRequested { .. } => {
-                self.screen.line(paint.yellow("cancelling: tools are told to stop"));
+                self.line(paint.yellow("cancelling: tools are told to stop"));
             }
             Event::UserAsked { call, question, .. } => {
                 let line = format!("? {} asks: {question}", state.label(call));
-                self.screen.line(format!("    {}", paint.yellow(words::clean(&line))));
+                self.line(format!("    {}", paint.yellow(words::clean(&line))));
             }
             Event::UserAnswered { text, by, .. } => {
                 let who = by.as_ref().map_or_else(String::new, |by| format!(" by {by}"));
@@ -239,7 +314,7 @@ impl View {
                     Some(text) => paint.green(words::clean(&format!("✓ answered{who}: {text}"))),
                     None => paint.red("✗ nobody answered in time"),
                 };
-                self.screen.line(format!("    {line}"));
+                self.line(format!("    {line}"));
             }
             Event::CallInDoubt { call, attempt, policy } => {
                 let label = state.label(call);
@@ -249,8 +324,9 @@ impl View {
                     Some(Resolution::Done { .. }) => "it counts as done",
                     Some(Resolution::Fail) => "the model is told that nobody knows",
                 };
-                let line = format!("? {label} was begun (attempt {attempt}), its outcome is lost: {then}");
-                self.screen.line(format!("    {}", paint.yellow(words::clean(&line))));
+                let line =
+                    format!("? {label} was begun (attempt {attempt}), its outcome is lost: {then}");
+                self.line(format!("    {}", paint.yellow(words::clean(&line))));
             }
             Event::DoubtResolved { call, resolution, by } => {
                 let label = state.label(call);
@@ -260,15 +336,19 @@ impl View {
                     Resolution::Redo => "is to be called again",
                     Resolution::Fail => "is left as it is",
                 };
-                self.screen.line(format!("    {}", paint.green(words::clean(&format!("✓ {label} {what}{who}")))));
+                self.line(format!(
+                    "    {}",
+                    paint.green(words::clean(&format!("✓ {label} {what}{who}")))
+                ));
             }
             Event::PauseRequested { .. } => {
-                self.screen.line(paint.yellow("pausing: calls under way end first"));
+                self.line(paint.yellow("pausing: calls under way end first"));
             }
-            Event::RunPaused { .. } => self.screen.line(paint.yellow("paused")),
+            Event::RunPaused { .. } => self.line(paint.yellow("paused")),
             Event::RunResumed(resumed) => {
-                let with = resumed.model.as_ref().map_or_else(String::new, |m| format!(" with {m}"));
-                self.screen.line(paint.dim(format!("resumed{with}")));
+                let with =
+                    resumed.model.as_ref().map_or_else(String::new, |m| format!(" with {m}"));
+                self.line(paint.dim(format!("resumed{with}")));
             }
             Event::RunFinished(_) => self.screen.still(),
             // Shown with the result itself.
@@ -276,11 +356,12 @@ impl View {
         }
     }
 
-    fn started(&self, start: &RunStarted) {
+    fn started(&self, run: &str, start: &RunStarted) {
         let paint = self.screen.paint();
         let tools = words::count(start.tools.len(), "tool");
         let line = format!(" · {} · {tools}", start.model);
-        self.screen.line(format!("{}{}", paint.bold(&start.agent.name), paint.dim(line)));
+        self.line(format!("{}{}", paint.bold(&start.agent.name), paint.dim(line)));
+        self.line(paint.dim(format!("run {run}")));
     }
 
     fn requested(&self, state: &mut State, hop: u32, why: Why) {
@@ -299,12 +380,12 @@ impl View {
             Why::WrapUp => "the step limit is reached; one last reply without calls".to_owned(),
         };
         let paint = self.screen.paint();
-        self.screen.line(format!(
+        self.line(format!(
             "{} {}",
             paint.cyan(format!("hop {hop}")),
             paint.dim(format!("· {asked}"))
         ));
-        self.screen.wait("thinking".to_owned());
+        self.wait("thinking".to_owned());
     }
 
     fn delta(&self, state: &mut State, delta: &Delta) {
@@ -315,10 +396,10 @@ impl View {
             Delta::Text(text) | Delta::Reasoning(text) => {
                 state.streamed.push_str(&words::clean(text));
                 let paint = self.screen.paint();
-                self.screen.wait(paint.dim(tail(&state.streamed)));
+                self.wait(paint.dim(tail(&state.streamed)));
             }
             Delta::Call { name, .. } => {
-                self.screen.wait(format!("writing a call of {}", words::short(name, 80)));
+                self.wait(format!("writing a call of {}", words::short(name, 80)));
             }
         }
     }
@@ -342,18 +423,18 @@ impl View {
                 _ => continue,
             };
             for line in self.text_block(text).lines() {
-                self.screen.line(format!("  {}", paint.dim(line)));
+                self.line(format!("  {}", paint.dim(line)));
             }
         }
         let took = words::time(at.saturating_sub(state.asked_at));
         let tokens = words::tokens(&reply.usage).map_or_else(String::new, |t| format!(" · {t}"));
-        self.screen.line(format!("  {}", paint.dim(format!("replied in {took}{tokens}"))));
+        self.line(format!("  {}", paint.dim(format!("replied in {took}{tokens}"))));
         let cut = match reply.stop {
             Stop::Length => "the reply was cut off at the token limit: none of its calls runs",
             Stop::Incomplete => "the reply broke off: none of its calls runs",
             Stop::End | Stop::Refusal | Stop::Paused => return,
         };
-        self.screen.line(format!("  {}", paint.yellow(cut)));
+        self.line(format!("  {}", paint.yellow(cut)));
     }
 
     fn gated(&self, state: &mut State, gated: &CallGated, last: Option<&Arc<str>>) {
@@ -362,7 +443,7 @@ impl View {
         if !state.calls.contains_key(&gated.call) {
             let label = state.new_label(&gated.name);
             let arguments = self.text(&gated.raw);
-            self.screen.line(format!("  → {} {arguments}", paint.bold(words::clean(&label))));
+            self.line(format!("  → {} {arguments}", paint.bold(words::clean(&label))));
             let tool = gated.tool.clone();
             let shown = Shown { label, tool, started_at: 0, is_lookup: false };
             state.calls.insert(gated.call.clone(), shown);
@@ -378,16 +459,16 @@ impl View {
                 let edited = if gated.edited { " as edited" } else { "" };
                 let line = format!("✓ {label}admitted{edited}{mended}");
                 let line = if mended.is_empty() { paint.green(line) } else { paint.yellow(line) };
-                self.screen.line(format!("    {line}"));
+                self.line(format!("    {line}"));
                 if !mended.is_empty() && self.detail == Detail::All {
-                    self.screen.line(format!("      {}", self.text(arguments)));
+                    self.line(format!("      {}", self.text(arguments)));
                 }
                 debug_assert!(*tier != Tier::Block, "a blocked call is refused");
             }
             // The question itself comes next.
             GateVerdict::Asking { .. } => state.last = Some(gated.call.clone()),
             GateVerdict::Answer { .. } => {
-                self.screen.line(format!(
+                self.line(format!(
                     "    {}",
                     paint.green(format!("✓ accepted as the answer{mended}"))
                 ));
@@ -399,7 +480,7 @@ impl View {
                         0 => paint.red(format!("✗ {label}refused: {line}")),
                         _ => format!("  {line}"),
                     };
-                    self.screen.line(format!("    {line}"));
+                    self.line(format!("    {line}"));
                 }
             }
         }
@@ -417,10 +498,12 @@ impl View {
             (None, None) => return,
         };
         if let (Some(wire), Detail::All) = (&finished.wire, self.detail) {
-            self.screen.line(format!("    {}", paint.dim(format!("sent {}", words::clean(wire)))));
+            self.line(format!("    {}", paint.dim(format!("sent {}", words::clean(wire)))));
         }
         // What the model gets is what the gate out makes of it; the event holds what came.
-        let tool = shown.tool.as_ref().and_then(|name| self.catalog.get(name));
+        // A delegate's tools are its own: what they bring is shown as it came.
+        let own = self.depth.load(Ordering::Relaxed) == 0;
+        let tool = shown.tool.as_ref().filter(|_| own).and_then(|name| self.catalog.get(name));
         let passed = tool.map(|tool| result::pass(tool, state.mode, &outcome));
         match passed {
             Some(Ok(passed)) => {
@@ -430,16 +513,15 @@ impl View {
                 };
                 let text = self.text(passed.result.get());
                 let line = format!("✓ {label} gave in {took}{mended}:");
-                self.screen.line(format!("    {} {text}", paint.green(line)));
+                self.line(format!("    {} {text}", paint.green(line)));
                 for omission in &passed.omissions {
                     let what = serde_json::to_string(omission).unwrap_or_default();
-                    self.screen
-                        .line(format!("      {}", paint.yellow(format!("left out: {what}"))));
+                    self.line(format!("      {}", paint.yellow(format!("left out: {what}"))));
                 }
             }
             Some(Err(fault)) if shown.is_lookup => {
                 let line = format!("✗ {label} found nothing in {took}: {}", fault.summary());
-                self.screen.line(format!("    {}", paint.red(words::short(&line, 400))));
+                self.line(format!("    {}", paint.red(words::short(&line, 400))));
             }
             Some(Err(fault)) => {
                 for (i, line) in words::fault(&fault).iter().enumerate() {
@@ -447,10 +529,22 @@ impl View {
                         0 => paint.red(format!("✗ {label} failed in {took}: {line}")),
                         _ => format!("  {line}"),
                     };
-                    self.screen.line(format!("    {line}"));
+                    self.line(format!("    {line}"));
                 }
             }
-            None => {}
+            None => {
+                let line = match &outcome {
+                    Ok(output) => {
+                        let text = self.text(&as_it_came(output));
+                        format!("{} {text}", paint.green(format!("✓ {label} gave in {took}:")))
+                    }
+                    Err(failure) => {
+                        let why = words::short(&failure.message, 400);
+                        paint.red(format!("✗ {label} failed in {took}: {}: {why}", failure.kind))
+                    }
+                };
+                self.line(format!("    {line}"));
+            }
         }
         self.wait_for_tools(state);
     }
@@ -460,7 +554,7 @@ impl View {
         if names.is_empty() {
             self.screen.still();
         } else {
-            self.screen.wait(words::short(&format!("running {}", names.join(", ")), 100));
+            self.wait(words::short(&format!("running {}", names.join(", ")), 100));
         }
     }
 
@@ -499,6 +593,25 @@ impl State {
     fn label(&self, call: &str) -> String {
         self.calls.get(call).map_or_else(|| call.to_owned(), |shown| words::clean(&shown.label))
     }
+}
+
+fn finish_of(record: &Record) -> Option<&Finish> {
+    match &record.event {
+        Event::RunFinished(finish) => Some(finish),
+        _ => None,
+    }
+}
+
+/// A tool's output without a contract to shape it by.
+fn as_it_came(output: &Output) -> String {
+    if let Some(structured) = &output.structured {
+        return structured.to_string();
+    }
+    let texts = output.content.iter().map(|content| match content {
+        Content::Text { text } => text.to_string(),
+        other => serde_json::to_string(other).unwrap_or_default(),
+    });
+    texts.collect::<Vec<_>>().join("\n")
 }
 
 /// The end of a text that is still coming: what fits below the lines.

@@ -6,13 +6,14 @@ use std::{
 };
 
 use callgate::{
-    engine::{Outcome, Session},
-    machine::Finish,
+    engine::{Engine, Observer, Outcome, Session},
+    machine::Record,
 };
 
 use super::{
     block_on,
     run::{Watch, again, screen, view},
+    runs::{Book, ModelsOf, parked},
 };
 use crate::{
     ask::Terminal,
@@ -30,9 +31,17 @@ pub(super) fn go(chat: &cli::Chat) -> Result<Exit, Failure> {
     let caller = input::caller(options.caller.as_deref())?;
     let screen = screen(options);
     let stop = Arc::new(Stop::default());
+    let book = match &chat.resume {
+        Some(_) => Some(Book::of_run(options)?),
+        None => Book::to_write(options)?,
+    };
+    let before = before(chat, book.as_ref())?;
     block_on(async {
         let mut signals = Signals::listen().map_err(|e| Failure::io("cannot listen", &e))?;
-        let (agent, project) = project::agent(options, &screen, &stop, &mut signals).await?;
+        let models = before.as_ref().map(|before| &before.models);
+        let opened =
+            project::agent(options, book.as_ref(), models, &screen, &stop, &mut signals).await?;
+        let (agent, project) = opened;
         let watch = Arc::new(Watch::new(
             view(options, &screen, agent.catalog()),
             options.json,
@@ -40,19 +49,45 @@ pub(super) fn go(chat: &cli::Chat) -> Result<Exit, Failure> {
         ));
         let seen = watch.clone();
         let engine = agent.engine();
-        let observer = Arc::new(move |notice: &_| seen.see(notice));
-        let mut session = engine.session(Some(observer), stop.token());
+        let observer: Observer = Arc::new(move |notice: &_| seen.see(notice));
+        let mut session = match &before {
+            None => engine.session(Some(observer), stop.token()),
+            Some(before) => {
+                watch.recall(&before.records);
+                let opened = engine.open(&before.run, Some(observer), stop.token()).await;
+                opened.map_err(|error| Failure::from(callgate::Error::from(error)))?
+            }
+        };
         let mut turns = Turns::open(first, &screen);
-        let mut has_begun = false;
+        // A run that is not over goes on by itself first.
+        let mut next = match &before {
+            Some(before) if !before.is_over => Some(Turn::Resume),
+            _ => None,
+        };
+        let mut has_begun = before.is_some();
         let mut last = Ok(Exit::Done);
-        while let Some(words) = turns.next(&mut signals).await? {
+        loop {
+            let turn = match next.take() {
+                Some(turn) => turn,
+                None => match turns.next(&mut signals).await? {
+                    None => break,
+                    Some(words) if has_begun => Turn::Say(words),
+                    Some(words) => Turn::Start(words),
+                },
+            };
             session.renew_cancel(stop.renew());
-            let work = turn(&mut session, has_begun, &engine, &words, &caller);
-            let finish = signals.guard(work, &stop, || again(&screen)).await;
+            let work = turn.take(&mut session, &engine, &caller);
+            let outcome = signals.guard(work, &stop, || again(&screen)).await;
             screen.still();
-            let finish = finish.ok_or_else(Failure::killed)??;
             has_begun = true;
-            last = watch.ended(&finish, options);
+            last = match outcome.ok_or_else(Failure::killed)?? {
+                Outcome::Finished(finish) => watch.ended(&finish, options),
+                // Nobody can say anything to it before it goes on.
+                Outcome::Parked(waits) => {
+                    project::end(&project, &stop, &mut signals).await;
+                    return Err(parked(book.as_ref(), &waits, options)?);
+                }
+            };
             match &last {
                 Err(failure) if failure.exit == Exit::Unread => return last,
                 // A person sees what went wrong and goes on.
@@ -65,19 +100,48 @@ pub(super) fn go(chat: &cli::Chat) -> Result<Exit, Failure> {
     })
 }
 
-async fn turn(
-    session: &mut Session,
-    has_begun: bool,
-    engine: &callgate::engine::Engine,
-    words: &str,
-    caller: &serde_json::Value,
-) -> Result<Finish, Failure> {
-    let done = if has_begun {
-        session.say(words).await
-    } else {
-        session.start(engine.start(words, caller.clone())).await
-    };
-    done.and_then(Outcome::finished).map_err(|error| Failure::from(callgate::Error::from(error)))
+/// A run that is gone on with.
+struct Before {
+    run: Arc<str>,
+    records: Vec<Record>,
+    models: ModelsOf,
+    is_over: bool,
+}
+
+fn before(chat: &cli::Chat, book: Option<&Book>) -> Result<Option<Before>, Failure> {
+    let (Some(id), Some(book)) = (&chat.resume, book) else { return Ok(None) };
+    let run = book.find(id)?;
+    if let Some(parent) = book.summary(&run)?.parent {
+        let message =
+            format!("run {run} answers a call of run {parent}; there is no talking to it");
+        return Err(Failure::configuration("delegated", message));
+    }
+    let (records, folded) = book.folded(&run)?;
+    let (models, is_over) = (ModelsOf::run(&folded), folded.is_over());
+    Ok(Some(Before { run, records, models, is_over }))
+}
+
+/// What is done with the session.
+enum Turn {
+    Start(String),
+    Say(String),
+    Resume,
+}
+
+impl Turn {
+    async fn take(
+        self,
+        session: &mut Session,
+        engine: &Engine,
+        caller: &serde_json::Value,
+    ) -> Result<Outcome, Failure> {
+        let done = match self {
+            Self::Start(words) => session.start(engine.start(&words, caller.clone())).await,
+            Self::Say(words) => session.say(&words).await,
+            Self::Resume => session.resume(None).await,
+        };
+        done.map_err(|error| Failure::from(callgate::Error::from(error)))
+    }
 }
 
 /// Where the user's words come from.

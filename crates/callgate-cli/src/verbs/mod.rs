@@ -13,6 +13,7 @@ mod model;
 #[cfg(feature = "restate")]
 pub(crate) mod restate;
 mod run;
+pub(crate) mod runs;
 mod schema;
 mod serve;
 mod test;
@@ -30,6 +31,7 @@ pub(crate) fn go(cli: Cli) -> Result<Exit, Failure> {
         Verb::Init(init) => init::go(&init),
         Verb::Run(run) => run::go(&run),
         Verb::Chat(chat) => chat::go(&chat),
+        Verb::Runs(runs) => runs::go(runs.what),
         Verb::Tools(tools) => tools::go(&tools),
         Verb::Mcp(mcp) => mcp::go(&mcp.what),
         Verb::Lock(lock) => lock::go(&lock),

@@ -3,11 +3,11 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use callgate::{
-    engine::Notice,
-    machine::{Finish, Status},
+    engine::{Notice, Outcome},
+    machine::{Finish, Record, Status},
 };
 
-use super::block_on;
+use super::{block_on, runs};
 use crate::{
     cli::{self, RunOptions},
     exit::Exit,
@@ -27,9 +27,12 @@ pub(super) fn go(run: &cli::Run) -> Result<Exit, Failure> {
     let caller = input::caller(options.caller.as_deref())?;
     let screen = screen(options);
     let stop = Arc::new(Stop::default());
+    let book = runs::Book::to_write(options)?;
     block_on(async {
         let mut signals = Signals::listen().map_err(|e| Failure::io("cannot listen", &e))?;
-        let (agent, project) = project::agent(options, &screen, &stop, &mut signals).await?;
+        let opened =
+            project::agent(options, book.as_ref(), None, &screen, &stop, &mut signals).await?;
+        let (agent, project) = opened;
         let view = view(options, &screen, agent.catalog());
         let watch = Arc::new(Watch::new(view, options.json, stop.clone()));
         let seen = watch.clone();
@@ -38,11 +41,17 @@ pub(super) fn go(run: &cli::Run) -> Result<Exit, Failure> {
             .caller(caller)
             .cancel_with(stop.token())
             .on_notice(move |notice| seen.see(notice))
-            .finish();
-        let finish = signals.guard(work, &stop, || again(&screen)).await;
+            .outcome();
+        let outcome = signals.guard(work, &stop, || again(&screen)).await;
         screen.still();
-        let finish = finish.ok_or_else(Failure::killed)??;
-        let ended = watch.ended(&finish, options);
+        let ended = match outcome {
+            None => Err(Failure::killed()),
+            Some(Err(error)) => Err(error.into()),
+            Some(Ok(Outcome::Finished(finish))) => watch.ended(&finish, options),
+            Some(Ok(Outcome::Parked(waits))) => {
+                runs::parked(book.as_ref(), &waits, options).and_then(Err)
+            }
+        };
         project::end(&project, &stop, &mut signals).await;
         ended
     })
@@ -88,12 +97,28 @@ impl Watch {
 
     pub(super) fn see(&self, notice: &Notice) {
         if let Notice::Record(record) = notice {
-            *self.run.lock().unwrap_or_else(PoisonError::into_inner) = record.run.clone();
+            self.is_of(&record.run);
         }
         if self.as_json {
             json::see(notice, &self.stop);
         }
         self.view.see(notice);
+    }
+
+    /// Takes in what happened before.
+    pub(super) fn recall(&self, records: &[Record]) {
+        if let Some(record) = records.first() {
+            self.is_of(&record.run);
+        }
+        self.view.recall(records);
+    }
+
+    /// The first run that is seen is the one that is watched; others are its delegates'.
+    fn is_of(&self, run: &Arc<str>) {
+        let mut own = self.run.lock().unwrap_or_else(PoisonError::into_inner);
+        if own.is_empty() {
+            *own = run.clone();
+        }
     }
 
     /// Says how it ended: the view's last line, then the answer.

@@ -32,11 +32,16 @@ pub(crate) fn callgate<A: AsRef<OsStr>>(dir: &Path, arguments: &[A]) -> Binary {
     command.env("PATH", std::env::var_os("PATH").unwrap_or_default());
     // No model of the developer's is to be found.
     command.env("HOME", dir).env("CALLGATE_CACHE_DIR", dir.join("cache"));
-    command.stdout(Stdio::piped()).stderr(Stdio::piped());
-    Binary { command, input: None }
+    Binary::of(command)
 }
 
 impl Binary {
+    /// Another program, to be waited for like ours.
+    pub(crate) fn of(mut command: Command) -> Self {
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        Self { command, input: None }
+    }
+
     pub(crate) fn env(mut self, name: &str, value: &str) -> Self {
         self.command.env(name, value);
         self
@@ -91,7 +96,7 @@ impl Running {
             if let Some(status) = self.child.try_wait().unwrap() {
                 break status;
             }
-            assert!(Instant::now() < until, "callgate still runs after {PATIENCE:?}");
+            assert!(Instant::now() < until, "it still runs after {PATIENCE:?}");
             thread::sleep(Duration::from_millis(5));
         };
         let text = |thread: &mut Option<JoinHandle<String>>| {

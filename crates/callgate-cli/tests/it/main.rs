@@ -6,6 +6,8 @@ mod binary;
 mod cancel;
 mod chat;
 mod check;
+#[cfg(target_os = "linux")]
+mod clients;
 mod codes;
 mod compat;
 mod compatible;
@@ -17,6 +19,8 @@ mod newcomer;
 mod papers;
 mod project;
 mod providers;
+mod recorded;
+mod runs;
 mod serve;
 mod server;
 mod terminal;

@@ -4,11 +4,28 @@ use std::{collections::BTreeSet, fs, path::Path};
 
 use crate::binary::callgate;
 
-const VERBS: [&[&str]; 28] = [
+const VERBS: [&[&str]; 45] = [
     &[],
     &["init"],
     &["run"],
     &["chat"],
+    &["runs"],
+    &["runs", "list"],
+    &["runs", "show"],
+    &["runs", "resume"],
+    &["runs", "approve"],
+    &["runs", "reject"],
+    &["runs", "answer"],
+    &["runs", "resolve"],
+    &["runs", "cancel"],
+    &["runs", "pause"],
+    &["runs", "export"],
+    &["runs", "import"],
+    &["runs", "rm"],
+    &["runs", "fork"],
+    &["runs", "replay"],
+    &["runs", "doctor"],
+    &["runs", "verify"],
     &["tools"],
     &["tools", "list"],
     &["tools", "show"],
@@ -63,7 +80,7 @@ fn the_page_and_the_help_name_the_same_options() {
         all
     };
     assert_eq!(ours(&docs), ours(&help));
-    for variable in ["CALLGATE_MODEL", "NO_COLOR", "CLICOLOR"] {
+    for variable in ["CALLGATE_MODEL", "CALLGATE_JOURNAL", "NO_COLOR", "CLICOLOR"] {
         assert!(docs.contains(variable) && help.contains(variable), "{variable}");
     }
 }
@@ -73,7 +90,13 @@ fn the_exit_codes_are_in_the_help() {
     let folder = tempfile::tempdir().unwrap();
     for verb in [&["--help"][..], &["run", "--help"]] {
         let help = callgate(folder.path(), verb).run().with(0).out;
-        for code in ["  0  answered", "  3  a limit", "  6  `tools call`", "130  cancelled"] {
+        for code in [
+            "  0  answered",
+            "  3  a limit",
+            "  6  `tools call`",
+            "  7  the run waits",
+            "130  cancelled",
+        ] {
             assert!(help.contains(code), "{verb:?}: {code}");
         }
     }

@@ -40,6 +40,14 @@ impl Project {
         self
     }
 
+    /// A script whose replies are chosen by how far the run is, so that it survives its process.
+    pub(crate) fn by_turn(replies: &Value) -> Self {
+        let project = Self::new(&json!([]));
+        let script = json!({ "byTurn": true, "replies": replies });
+        project.write_text("replies.json", &script.to_string());
+        project
+    }
+
     /// Sets a field of agent.json.
     pub(crate) fn with(self, field: &str, value: Value) -> Self {
         let text = fs::read_to_string(self.path("agent.json")).unwrap();
@@ -81,6 +89,15 @@ impl Project {
 
     pub(crate) fn write_text(&self, name: &str, text: &str) {
         fs::write(self.path(name), text).unwrap();
+    }
+}
+
+impl Drop for Project {
+    fn drop(&mut self) {
+        // Every run that a test recorded follows from what came in.
+        if !std::thread::panicking() {
+            crate::recorded::replay_all(&self.path(".callgate"));
+        }
     }
 }
 

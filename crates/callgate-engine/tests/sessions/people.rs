@@ -199,3 +199,23 @@ async fn a_cancellation_comes_before_what_would_be_taken_up() {
     assert_eq!(world.effects.all().iter().map(|(_, n)| *n).collect::<Vec<_>>(), [1]);
     world.replayed(&id);
 }
+
+#[tokio::test]
+async fn whoever_answers_at_once_is_not_heard_after_somebody_else() {
+    let turns: &[&[(&str, &str)]] = &[&[("drop", "{\"a\":1}")]];
+    // Often: what is ready at the same time is taken in any order.
+    for _ in 0..20 {
+        let world = World::new();
+        let (_, waiting) = parked(&world, Agent::default(), turns).await;
+        let yes = decision(&waiting, Decision::Approve, "ada");
+        world.journal.send(&waiting.run, yes).await.unwrap();
+        let engine = world.engine(Agent::default(), script(turns), &[]);
+        let engine = Arc::new(engine.approver(Arc::new(callgate_engine::DenyAll)));
+        let mut session = engine.open(&waiting.run, None, CancellationToken::new()).await.unwrap();
+        let finish = session.resume(None).await.unwrap().finished().unwrap();
+        assert_eq!(finish.status, Status::Answered);
+        let types = world.types(&waiting.run);
+        assert_eq!(types.iter().filter(|kind| *kind == "approvalDecided").count(), 1);
+        assert_eq!(world.effects.all().len(), 1);
+    }
+}

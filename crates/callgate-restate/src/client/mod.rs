@@ -7,6 +7,7 @@
 mod admin;
 mod attend;
 mod http;
+mod keep;
 mod read;
 
 use std::{
@@ -111,6 +112,9 @@ pub enum ClientError {
     /// A large body that is no longer what it was.
     #[error("the body {0} came back with another hash")]
     Damaged(Arc<str>),
+    /// A journal on this side that the run was to be taken into.
+    #[error(transparent)]
+    Journal(#[from] callgate_engine::JournalError),
     /// The client itself could not be made.
     #[error("cannot set up an HTTP client: {0}")]
     Setup(String),

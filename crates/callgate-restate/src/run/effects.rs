@@ -41,10 +41,10 @@ impl Going<'_> {
     /// Asks the model; nothing where it was stopped on the way.
     pub(super) async fn think(&mut self, hop: ModelHop) -> HandlerResult<Option<(Event, u64)>> {
         let (worker, run) = (self.worker, self.driver.run.id().clone());
-        let pause = names::pause(self.status.pauses);
+        let stops = vec![names::CANCEL.to_owned(), names::pause(self.status.pauses)];
         let (name, previous) = (format!("model {}", hop.hop), self.body.clone());
         let step = self.ctx.run(|| async move {
-            let flight = worker.flights.enter(&run, pause);
+            let flight = worker.flights.enter(&run, stops);
             // The attempt's number: later ones are higher, on any machine with a clock.
             let (attempt, sink, of) = (clock::now(), worker.deltas.clone(), run.clone());
             let observer = sink.wanted().then(|| telling(sink, of, attempt));
@@ -127,8 +127,10 @@ impl Going<'_> {
         let input = match reply {
             Ok(packed) => match packed.0.open::<ToolCallReply>(&*self.worker.blobs).await? {
                 ToolCallReply::Ended { at, event } => (*event, at),
-                ToolCallReply::InDoubt { at } if self.aborted => (lost(call, attempt, None), at),
-                ToolCallReply::InDoubt { .. } => {
+                ToolCallReply::InDoubt if self.aborted => {
+                    (lost(call, attempt, None), self.driver.at)
+                }
+                ToolCallReply::InDoubt => {
                     self.waiting.doubt(call, attempt);
                     return Ok(());
                 }
@@ -216,7 +218,11 @@ impl Going<'_> {
         self.status.waits.clear();
         let grace = u64::try_from(GRACE.as_millis()).unwrap_or(u64::MAX);
         let at = self.driver.at.saturating_add(grace);
-        self.waiting.stop(self.ctx, GRACE, at);
+        if self.waiting.stop(self.ctx, GRACE, at) {
+            // For calls on other workers; those of this one are stopped at once.
+            self.ctx.resolve_promise(names::STOP, Json(true));
+            self.worker.flights.stop(self.ctx.key(), names::STOP);
+        }
         for (call, attempt) in self.waiting.take_doubts() {
             self.inputs.push_back((lost(call, attempt, None), self.driver.at));
         }

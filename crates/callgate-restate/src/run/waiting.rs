@@ -177,8 +177,9 @@ impl<'s> Waiting<'s> {
         self.open.clear();
     }
 
-    /// Tells the calls under way to stop. They still reply; at `at` that is no longer waited for.
-    pub(super) fn stop(&mut self, ctx: &'s WorkflowContext<'s>, grace: Duration, at: u64) {
+    /// Has Restate cancel the calls under way, so that none of them begins any more, and says
+    /// whether there are any. They still reply; at `at` that is no longer waited for.
+    pub(super) fn stop(&mut self, ctx: &'s WorkflowContext<'s>, grace: Duration, at: u64) -> bool {
         let mut any = false;
         for call in self.calls.iter().filter(|call| !call.is_over) {
             any = true;
@@ -190,6 +191,7 @@ impl<'s> Waiting<'s> {
             let timer = ctx.sleep(grace);
             self.set.push(Box::pin(timer.map(move |_| Arrival::Grace { at })));
         }
+        any
     }
 
     /// Gives up the calls under way, and says which they were.

@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use callgate_contract::Catalog;
-use callgate_engine::Elsewhere;
+use callgate_engine::{Elsewhere, Filter, Journal as _, MemoryJournal};
 use callgate_machine::{Event, Record, Status, replay};
 use callgate_restate::{Client, Deltas, FileBlobs, Phase, Serving, Submit, Worker};
 use callgate_wire::Delta;
@@ -149,6 +149,13 @@ async fn a_run_from_its_goal_to_its_answer() {
         (run.as_str(), Phase::Over, 12)
     );
     assert_eq!(listed[0].ended.as_ref().unwrap().text.as_deref(), Some("Both came back."));
+
+    // It stands in a journal like any other, once.
+    let journal = MemoryJournal::new();
+    assert!(stack.client.keep_in(&run, &journal).await.unwrap());
+    assert!(!stack.client.keep_in(&run, &journal).await.unwrap());
+    assert_eq!(journal.load(&run).unwrap(), records);
+    assert_eq!(journal.list(&Filter::default()).unwrap()[0].events, 12);
 
     // Another client watches a run go by.
     let tools_of_next = tools.clone();

@@ -26,6 +26,9 @@ use crate::support::{
 const RUNS: usize = 60;
 /// How long the model and each tool take: long enough for every stage to be met by the kill.
 const SLOW: Duration = Duration::from_millis(1500);
+/// How often what is under way may be lost: with the worker, with the server, and each time that a
+/// partition changes its leader on the way to a stable one.
+const LOSSES: u32 = 4;
 /// How long after one another runs are sent.
 const APART: Duration = Duration::from_millis(150);
 /// How long a fresh cluster is left alone.
@@ -255,7 +258,7 @@ async fn one_worker_and_one_server_of_three_go() {
         let events = client.events(run, 0).await.unwrap();
         let books = tools.log().of_run(run);
         effects += books.len();
-        let verdict = judge(run, &events, &before[run], &books, 2);
+        let verdict = judge(run, &events, &before[run], &books, LOSSES);
         in_doubt += usize::from(verdict.in_doubt);
         repeated += verdict.repeated.len();
         faults.extend(verdict.faults.into_iter().map(|fault| format!("{run}: {fault}")));

@@ -3,19 +3,33 @@
 //! A refusal or a failure is a result with `isError: true`: the envelope as text, for the model,
 //! and as `structuredContent`, for programs. A success has its text, its other blocks as they
 //! came, and `structuredContent` where the tool has an output schema, which it then fits.
+//!
+//! Nothing structured ever breaks a promised output schema, an error neither: "servers MUST provide
+//! structured results that conform" (2025-06-18, tools), and the TypeScript SDK 1.x and the Inspector
+//! hold errors to it as well, and throw their own complaint in the place of the envelope. Such an
+//! envelope is in `_meta` instead, under [`ENVELOPE`].
 
 use callgate_contract::{Content, Output, Tool, document::Document, schema::Schema};
 use callgate_engine::Called;
-use rmcp::model::{CallToolResult, ContentBlock};
-use serde_json::json;
+use rmcp::model::{CallToolResult, ContentBlock, MetaObject};
+use serde_json::{Map, json};
 
 use super::{raw::Marker, tools::output_schema};
+
+/// The `_meta` member of an error result that has the envelope where `structuredContent` cannot.
+const ENVELOPE: &str = "dev.callgate/envelope";
 
 /// The result of a call. `tool` is the contract that it was judged by.
 pub(super) fn result_of(tool: Option<&Tool>, called: &Called, marker: &Marker) -> CallToolResult {
     let Some(value) = called.envelope.result.as_ref().filter(|_| called.envelope.ok) else {
         let mut result = CallToolResult::error(vec![ContentBlock::text(&*called.text)]);
-        result.structured_content = Some(marker.wrap(&called.text));
+        let envelope = marker.wrap(&called.text);
+        let promised = tool.filter(|tool| output_schema(tool).is_some());
+        if promised.is_none_or(|tool| admits(tool.output.as_ref(), &called.text)) {
+            result.structured_content = Some(envelope);
+        } else {
+            result.meta = Some(MetaObject(Map::from_iter([(ENVELOPE.to_owned(), envelope)])));
+        }
         return result;
     };
     let shown = value.get();

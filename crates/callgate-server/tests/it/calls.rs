@@ -1,6 +1,6 @@
 //! `tools/call`: what gates and tools say, in MCP's words.
 
-use callgate_server::mcp::McpOptions;
+use callgate_server::mcp::{McpOptions, McpServer};
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -69,6 +69,35 @@ async fn what_the_gates_refuse_is_told_and_does_not_run() {
         assert_eq!(violation["suggestion"], "paid");
         assert_eq!(violation["expected"], json!(["draft", "sent", "paid"]));
         assert_eq!(shop.ran(), 0, "{way:?}");
+    }
+}
+
+/// Clients hold errors to the output schema as well, and show their own complaint in the place of
+/// an envelope that does not fit.
+#[tokio::test]
+async fn an_envelope_never_breaks_a_promised_output_schema() {
+    let shop = Shop::new();
+    let contract = json!({ "name": "priced", "description": "Has a price.", "input": {
+        "type": "object", "properties": { "id": { "type": "integer" } }, "required": ["id"] },
+        "output": { "type": "object", "properties": { "price": { "type": "number" } }, "required": ["price"] } });
+    let tools = shop.toolset(&[contract]);
+    let server = McpServer::new(tools, McpOptions::default()).unwrap();
+    for way in WAYS {
+        let mut client = Client::connect(&server, way, json!({})).await;
+        // Refused by the gate in (its digits are kept), and by the gate out.
+        for (arguments, kind, kept) in [
+            (r#"{"id": 1.10}"#, "schema_mismatch", "1.10"),
+            (r#"{"id": 7}"#, "output_mismatch", "price"),
+        ] {
+            let reply = client.call("priced", arguments).await;
+            let result = reply.result();
+            assert_eq!(result["isError"], true, "{way:?} {}", reply.text);
+            assert!(result.get("structuredContent").is_none(), "{way:?} {}", reply.text);
+            assert!(text(result).contains(kept), "{}", reply.text);
+            let read: Value = serde_json::from_str(text(result)).unwrap();
+            assert_eq!(read["error"]["kind"], kind, "{way:?} {}", reply.text);
+            assert_eq!(result["_meta"]["dev.callgate/envelope"], read, "{way:?} {}", reply.text);
+        }
     }
 }
 

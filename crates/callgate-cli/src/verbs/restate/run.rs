@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use callgate::engine::Notice;
+use callgate::engine::{Approver, Elsewhere, Notice};
 use callgate_restate::{Client, Submit};
 
 use super::failed;
@@ -11,10 +11,12 @@ use crate::{
     exit::Exit,
     failure::Failure,
     input, out, project,
+    show::screen::Screen,
     signals::{Signals, Stop},
     verbs::{
         block_on,
         run::{Watch, again, screen, view},
+        runs,
     },
 };
 
@@ -27,6 +29,7 @@ pub(crate) fn go(run: &cli::Run) -> Result<Exit, Failure> {
     let stop = Arc::new(Stop::default());
     let client = Client::new(&engine.ingress).map_err(|e| failed(&e))?;
     let client = client.service(engine.service.clone());
+    let book = runs::Book::to_write(options)?;
     let id = engine.id.clone().unwrap_or_else(Client::new_id);
     block_on(async {
         let mut signals = Signals::listen().map_err(|e| Failure::io("cannot listen", &e))?;
@@ -40,7 +43,11 @@ pub(crate) fn go(run: &cli::Run) -> Result<Exit, Failure> {
             project::open(&options.project, options.json, &screen, &stop, &mut signals).await?;
         let watch =
             Watch::new(view(options, &screen, project.catalog()), options.json, stop.clone());
-        let approver = project::approver(&options.approvals, project.catalog(), &screen, &stop);
+        let approver: Arc<dyn Approver> = if options.wait {
+            Arc::new(Elsewhere)
+        } else {
+            project::approver(&options.approvals, project.catalog(), &screen, &stop)
+        };
         let token = stop.token();
         let work = client.attend(&id, &*approver, &token, |record| {
             watch.see(&Notice::Record(Arc::new(record)));
@@ -48,7 +55,10 @@ pub(crate) fn go(run: &cli::Run) -> Result<Exit, Failure> {
         let finish = signals.guard(work, &stop, || again(&screen)).await;
         screen.still();
         let ended = match finish {
-            Some(Ok(finish)) => watch.ended(&finish, options),
+            Some(Ok(finish)) => {
+                keep(&client, &id, book.as_ref(), &screen).await;
+                watch.ended(&finish, options)
+            }
             Some(Err(error)) => Err(failed(&error)),
             // A second Ctrl-C: nobody watches any more, and the run is being cancelled.
             None => Err(Failure::killed()),
@@ -56,6 +66,15 @@ pub(crate) fn go(run: &cli::Run) -> Result<Exit, Failure> {
         project::end(&project, &stop, &mut signals).await;
         ended
     })
+}
+
+/// Leaves a run that is over in the project's journal too, where `callgate runs` finds it.
+async fn keep(client: &Client, id: &str, book: Option<&runs::Book>, screen: &Screen) {
+    let Some(book) = book else { return };
+    if let Err(error) = client.keep_in(id, &*book.journal).await {
+        // The answer is there; only the copy is not.
+        screen.hint(&format!("the run is not in this project's journal: {error}"));
+    }
 }
 
 /// The model, the gates' mode and the bounds are those that the workers were started with.

@@ -1,0 +1,191 @@
+//! A run as it was recorded: in the journal, or in a run file.
+
+use std::{
+    fs,
+    io::{self, BufRead},
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use callgate::{
+    contract::Catalog,
+    engine::runfile::{self, RunFile},
+    machine::{Event, Record},
+};
+use serde_json::Value;
+
+use super::{Book, cli::Within};
+use crate::failure::Failure;
+
+/// The member of a run file's first line with the texts of further catalogs, by their hash.
+pub(super) const DOCUMENTS: &str = "documents";
+
+/// A run with the contracts that it went by.
+pub(super) struct Recording {
+    pub(super) records: Vec<Record>,
+    catalogs: Catalogs,
+}
+
+enum Catalogs {
+    Book(Arc<Book>),
+    File(Vec<(Arc<str>, Arc<Catalog>)>),
+}
+
+impl Recording {
+    /// A catalog that the run names.
+    pub(super) fn catalog(&self, hash: &str) -> Option<Arc<Catalog>> {
+        match &self.catalogs {
+            Catalogs::Book(book) => book.catalog(hash),
+            Catalogs::File(all) => {
+                all.iter().find(|(known, _)| **known == *hash).map(|(_, catalog)| catalog.clone())
+            }
+        }
+    }
+
+    /// A run of the journal.
+    pub(super) fn of_book(book: &Arc<Book>, id: &str) -> Result<Self, Failure> {
+        Ok(Self { records: book.records(id)?, catalogs: Catalogs::Book(book.clone()) })
+    }
+
+    /// A run file.
+    pub(super) fn of_file(path: &Path) -> Result<Self, Failure> {
+        let file = read(path)?;
+        let from = path.display().to_string();
+        let lines = file.lines.iter().map(|line| line.record());
+        let records = lines
+            .collect::<Result<Vec<Record>, _>>()
+            .map_err(|error| Failure::configuration("run_file", format!("{from}: {error}")))?;
+        let mut catalogs = Vec::new();
+        for (hash, text) in documents(&file, &records) {
+            let catalog = Catalog::from_text(&from, &text).map_err(|m| Failure::mistakes(&m))?;
+            catalogs.push((hash, Arc::new(catalog)));
+        }
+        Ok(Self { records, catalogs: Catalogs::File(catalogs) })
+    }
+}
+
+/// Reads a run file; `-` is standard input.
+pub(super) fn read(path: &Path) -> Result<RunFile, Failure> {
+    let shown = path.display();
+    let unreadable = |error: io::Error| {
+        Failure::configuration("unreadable_file", format!("cannot read {shown}: {error}"))
+    };
+    let mut input: Box<dyn BufRead> = if path == Path::new("-") {
+        Box::new(io::stdin().lock())
+    } else {
+        Box::new(io::BufReader::new(fs::File::open(path).map_err(unreadable)?))
+    };
+    runfile::read(&mut input)
+        .map_err(|error| Failure::configuration("run_file", format!("{shown}: {error}")))
+}
+
+/// The texts of the catalogs in a run file, by the hashes that the run names them with.
+pub(super) fn documents(file: &RunFile, records: &[Record]) -> Vec<(Arc<str>, String)> {
+    let mut texts: Vec<(Arc<str>, String)> = Vec::new();
+    if let Some(Value::Object(more)) = file.header.more.get(DOCUMENTS) {
+        let text = |text: &Value| text.as_str().map(str::to_owned);
+        texts.extend(more.iter().filter_map(|(hash, t)| Some((hash.as_str().into(), text(t)?))));
+    }
+    // What the run began with is the header's own catalog.
+    let first = hashes(records).into_iter().next().unwrap_or_else(|| Arc::from(""));
+    if !texts.iter().any(|(hash, _)| *hash == first) {
+        texts.push((first, Value::from(file.header.catalog.clone()).to_string()));
+    }
+    texts
+}
+
+/// The hashes of the catalogs that a run names, in order, each once.
+pub(super) fn hashes(records: &[Record]) -> Vec<Arc<str>> {
+    let mut hashes: Vec<Arc<str>> = Vec::new();
+    for record in records {
+        let hash = match &record.event {
+            Event::RunStarted(start) => start.catalog.clone(),
+            Event::RunResumed(resumed) => resumed.catalog.clone(),
+            _ => None,
+        };
+        if let Some(hash) = hash.filter(|hash| !hashes.contains(hash)) {
+            hashes.push(hash);
+        }
+    }
+    hashes
+}
+
+/// What is meant: the run files that a path leads to, or a run of the journal.
+pub(super) enum Source {
+    Files(Vec<PathBuf>),
+    Run(String),
+}
+
+impl Source {
+    /// A path that is there, else a run's id.
+    pub(super) fn of(text: &str) -> Result<Self, Failure> {
+        let path = Path::new(text);
+        if path.is_dir() {
+            return Ok(Self::Files(in_folder(path)?));
+        }
+        let is_file = text == "-" || path.is_file() || text.ends_with(".jsonl");
+        Ok(if is_file { Self::Files(vec![path.to_owned()]) } else { Self::Run(text.to_owned()) })
+    }
+}
+
+/// The run files in a folder, and in those below it.
+pub(super) fn in_folder(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
+    let mut files = Vec::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(at) = folders.pop() {
+        let unreadable = |error: io::Error| {
+            let message = format!("cannot read {}: {error}", at.display());
+            Failure::configuration("unreadable_file", message)
+        };
+        for entry in fs::read_dir(&at).map_err(unreadable)? {
+            let path = entry.map_err(unreadable)?.path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|e| e == "jsonl") {
+                files.push(path);
+            }
+        }
+    }
+    if files.is_empty() {
+        let message = format!("there is no run file (.jsonl) in {}", folder.display());
+        return Err(Failure::configuration("no_run_files", message));
+    }
+    files.sort();
+    Ok(files)
+}
+
+/// The recordings that are meant: a file that cannot be read is a failure of its own.
+pub(super) fn all(
+    within: &Within,
+    of: &[String],
+) -> Result<Vec<(String, Result<Recording, Failure>)>, Failure> {
+    let mut book: Option<Arc<Book>> = None;
+    let mut open = || -> Result<Arc<Book>, Failure> {
+        if book.is_none() {
+            book = Some(Arc::new(Book::open(within)?));
+        }
+        // It was just put there.
+        book.clone().ok_or_else(|| Failure::configuration("no_journal", "there is no journal"))
+    };
+    let mut found = Vec::new();
+    if of.is_empty() {
+        use callgate::engine::{Filter, Journal as _};
+        let book = open()?;
+        for run in book.journal.list(&Filter::default())?.into_iter().rev() {
+            found.push((run.run.to_string(), Recording::of_book(&book, &run.run)));
+        }
+    }
+    for text in of {
+        match Source::of(text)? {
+            Source::Files(files) => found.extend(
+                files.iter().map(|path| (path.display().to_string(), Recording::of_file(path))),
+            ),
+            Source::Run(id) => {
+                let book = open()?;
+                let id = book.find(&id)?;
+                found.push((id.to_string(), Recording::of_book(&book, &id)));
+            }
+        }
+    }
+    Ok(found)
+}
