@@ -13,7 +13,7 @@
 //! | `Abort` | cancellation of calls that have not begun, tokens for those that have |
 //! | events | the run's state, one entry for what followed from one input |
 //!
-//! Where things are: [`mod@worker`] describes the services, `run/` drives, `tools` makes calls,
+//! Where things are: [`mod@worker`] and `services` describe what is served, `run/` drives, `tools` makes calls,
 //! `people` takes words, `pages` reads, `client/` is the other side. `docs/scale-out.md` tells how
 //! it is set up and what was measured.
 //!
@@ -51,6 +51,8 @@ mod people;
 mod run;
 mod sdk;
 mod serve;
+mod services;
+mod status;
 mod tools;
 mod watch;
 pub mod worker;
@@ -58,7 +60,8 @@ pub mod worker;
 pub use blob::{BlobError, BlobFuture, Blobs, FileBlobs, INLINE};
 pub use client::{Admin, Client, ClientError, Deployment, Sent};
 pub use delta::{DeltaKey, DeltaSink, Deltas, NoDeltas};
-pub use message::{Ended, Phase, RunStatus, Said, Say, Submit, Waits, WaitsOn};
+pub use message::{Said, Say, Submit};
 pub use names::{BadServiceName, SERVICE, ServiceName, is_run_id};
 pub use serve::Serving;
+pub use status::{Ended, Phase, RunStatus, Waits, WaitsOn};
 pub use worker::{RETENTION, Worker, WorkerError};

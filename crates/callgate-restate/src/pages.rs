@@ -5,8 +5,9 @@ use restate_sdk::prelude::*;
 use crate::{
     blob::Packed,
     keys::Keys,
-    message::{BlobFrom, BlobPiece, EventsPage, RunStatus},
+    message::{BlobFrom, BlobPiece, EventsPage},
     names,
+    status::RunStatus,
     worker::Shared,
 };
 

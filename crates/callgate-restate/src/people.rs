@@ -10,8 +10,9 @@ use restate_sdk::prelude::*;
 use crate::{
     clock,
     keys::Keys,
-    message::{Phase, RunStatus, Said, Say, Waits, WaitsOn, Word},
+    message::{Said, Say, Word},
     names,
+    status::{Phase, RunStatus, Waits, WaitsOn},
     worker::Shared,
 };
 

@@ -23,6 +23,9 @@ pub enum ModelError {
     Script(#[from] ScriptError),
 }
 
+/// Opens a model by its name.
+pub type OpenModel<'a> = dyn Fn(&str) -> Result<Arc<dyn Model>, ModelError> + 'a;
+
 /// A model by its name, with the process's environment.
 ///
 /// # Errors

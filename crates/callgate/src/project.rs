@@ -19,7 +19,6 @@ use std::{
 
 use callgate_contract::{Catalog, Mistake, Tool, catalog::Source};
 use callgate_machine::{Agent as Spec, agent::ModelNames, event::AnswerSchema};
-use callgate_model::Model;
 use callgate_tool::{
     Backend, Backends, Env,
     lock::{LockError, McpSpec, McpToolSpec},
@@ -34,7 +33,7 @@ use self::{
     servers::McpServers,
     tools::Waiting,
 };
-use crate::{Agent, AgentBuilder, Error, model::ModelError};
+use crate::{Agent, AgentBuilder, Error, model::OpenModel};
 
 pub use pin::{FirstUse, Target};
 pub use servers::ProjectServer;
@@ -345,10 +344,7 @@ impl Project {
     }
 
     /// The same, the delegates' models opened in another way than by [`model::open`](crate::model::open).
-    pub fn agent_with(
-        &self,
-        open: &dyn Fn(&str) -> Result<Arc<dyn Model>, ModelError>,
-    ) -> AgentBuilder {
+    pub fn agent_with(&self, open: &OpenModel<'_>) -> AgentBuilder {
         let mut builder =
             Agent::builder().spec(self.spec.clone()).answer_schema(self.answer.clone());
         for (name, backend) in &self.backends {

@@ -54,8 +54,13 @@ pub(super) fn go(chat: &cli::Chat) -> Result<Exit, Failure> {
             None => engine.session(Some(observer), stop.token()),
             Some(before) => {
                 watch.recall(&before.records);
-                let opened = engine.open(&before.run, Some(observer), stop.token()).await;
-                opened.map_err(|error| Failure::from(callgate::Error::from(error)))?
+                match engine.open(&before.run, Some(observer), stop.token()).await {
+                    Ok(session) => session,
+                    Err(error) => {
+                        project::end(&project, &stop, &mut signals).await;
+                        return Err(callgate::Error::from(error).into());
+                    }
+                }
             }
         };
         let mut turns = Turns::open(first, &screen);

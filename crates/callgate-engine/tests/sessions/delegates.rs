@@ -60,7 +60,7 @@ async fn an_approval_of_a_delegate_parks_both_and_resumes_both() {
     let outcome = session.start(engine.start("go", Value::Null)).await.unwrap();
     let Outcome::Parked(parked) = outcome else { panic!("{outcome:?}") };
     let child: Arc<str> = format!("{id}.call_0").into();
-    assert_eq!(parked.delegates, [child.clone()]);
+    assert_eq!(parked.delegates, std::slice::from_ref(&child));
     drop(session);
     // Taken up without a word it waits again, and nothing is in doubt.
     for _ in 0..6 {

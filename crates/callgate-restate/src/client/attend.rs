@@ -8,7 +8,10 @@ use futures_util::{StreamExt as _, stream::FuturesUnordered};
 use tokio_util::sync::CancellationToken;
 
 use super::{Client, ClientError};
-use crate::message::{Say, Waits, WaitsOn};
+use crate::{
+    message::Say,
+    status::{Waits, WaitsOn},
+};
 
 /// How often a run is looked at.
 const LOOK: Duration = Duration::from_millis(250);

@@ -30,9 +30,10 @@ use self::http::Http;
 use crate::{
     blob::Packed,
     clock,
-    message::{RunStatus, Said, Say, Submit},
+    message::{Said, Say, Submit},
     names::{self, ServiceName},
-    worker::handler_of,
+    services::handler_of,
+    status::RunStatus,
 };
 
 /// The most bytes of a goal and its caller together: Restate takes 32 MiB, and the run keeps it.

@@ -7,8 +7,9 @@ use serde_json::Value;
 use super::{Client, ClientError};
 use crate::{
     blob::{BlobRef, Packed, hash},
-    message::{BlobFrom, BlobPiece, EventsFrom, EventsPage, RunStatus},
+    message::{BlobFrom, BlobPiece, EventsFrom, EventsPage},
     names, pages,
+    status::RunStatus,
 };
 
 impl Client {

@@ -22,8 +22,9 @@ use crate::{
     blob::Packed,
     clock,
     delta::{DeltaKey, DeltaSink},
-    message::{Say, Thought, ToolCallReply, ToolCallRequest, Waits, WaitsOn, Word, shown},
+    message::{Say, Thought, ToolCallReply, ToolCallRequest, Word},
     names,
+    status::{Waits, WaitsOn, shown},
 };
 
 /// How long tools may take to end after they were told to. They are given five seconds where they

@@ -25,8 +25,9 @@ use crate::{
     clock,
     driver::Driver,
     keys::Keys,
-    message::{Begun, Ended, Phase, RunStatus, Submit, head},
+    message::{Begun, Submit},
     names,
+    status::{Ended, Phase, RunStatus, head},
     worker::Shared,
 };
 

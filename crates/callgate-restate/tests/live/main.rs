@@ -5,6 +5,7 @@
 
 #![allow(clippy::unwrap_used)] // A panic is how a test fails, in its helpers too.
 
+mod cost;
 mod kills;
 mod people;
 mod runs;

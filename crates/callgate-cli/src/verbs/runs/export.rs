@@ -44,7 +44,9 @@ pub(super) fn go(export: &Export) -> Result<Exit, Failure> {
             .hint("Give a folder that is there: -o exports"));
     }
     let named = secret_names(&book, &runs, &export.within.project.dir)?;
-    let mask = Mask::of_env(&named, |name| std::env::var(name).ok());
+    let value = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+    let keys = PROVIDERS.iter().flat_map(|provider| provider.key_vars.iter().copied());
+    let mask = Mask::of_env(named.iter().map(String::as_str).chain(keys), value);
     let last = runs.len().saturating_sub(1);
     for (i, run) in runs.iter().enumerate() {
         let bytes = written(&book, run, &mask)?;
@@ -64,6 +66,14 @@ pub(super) fn go(export: &Export) -> Result<Exit, Failure> {
         };
         write(&path, &bytes)?;
         eprintln!("{run} is in {}", path.display());
+    }
+    let unset: Vec<&str> =
+        named.iter().map(String::as_str).filter(|name| value(name).is_none()).collect();
+    if !unset.is_empty() {
+        eprintln!(
+            "warning: not set here, so their values were not looked for: {}",
+            unset.join(", ")
+        );
     }
     if !mask.too_short().is_empty() {
         let names = mask.too_short().join(", ");
@@ -96,7 +106,7 @@ fn written(book: &Book, run: &str, mask: &Mask) -> Result<Vec<u8>, Failure> {
         };
         let parsed: Vec<Value> = serde_json::from_str(&text).unwrap_or_default();
         // What stands in the header already is not said twice.
-        let is_same = i == 0 && Value::from(parsed.clone()).to_string() == *text;
+        let is_same = i == 0 && serde_json::to_string(&parsed).is_ok_and(|again| *again == *text);
         if i == 0 {
             catalog = parsed;
         }
@@ -121,16 +131,13 @@ pub(super) fn file_name(run: &str) -> String {
     format!("{}.jsonl", run.chars().map(plain).collect::<String>())
 }
 
-/// The variables whose values are secrets as far as anybody can know.
+/// The variables that a project's files name: their values are secrets as far as anybody can know.
 fn secret_names(
     book: &Book,
     runs: &[Arc<str>],
     project: &Path,
 ) -> Result<BTreeSet<String>, Failure> {
-    let mut names: BTreeSet<String> = PROVIDERS
-        .iter()
-        .flat_map(|provider| provider.key_vars.iter().map(|name| (*name).to_owned()))
-        .collect();
+    let mut names = BTreeSet::new();
     for run in runs {
         for hash in hashes(&book.records(run)?) {
             if let Some(text) = book.journal.kept(&hash)? {

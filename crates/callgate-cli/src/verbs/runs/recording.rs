@@ -154,11 +154,11 @@ pub(super) fn in_folder(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
     Ok(files)
 }
 
+/// Recordings, each with where it comes from: an id, or a file.
+pub(super) type Recordings = Vec<(String, Result<Recording, Failure>)>;
+
 /// The recordings that are meant: a file that cannot be read is a failure of its own.
-pub(super) fn all(
-    within: &Within,
-    of: &[String],
-) -> Result<Vec<(String, Result<Recording, Failure>)>, Failure> {
+pub(super) fn all(within: &Within, of: &[String]) -> Result<Recordings, Failure> {
     let mut book: Option<Arc<Book>> = None;
     let mut open = || -> Result<Arc<Book>, Failure> {
         if book.is_none() {

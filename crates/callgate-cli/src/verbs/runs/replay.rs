@@ -22,7 +22,7 @@ use serde_json::json;
 
 use super::{
     cli::Replay,
-    recording::{self, Recording},
+    recording::{self, Recordings},
 };
 use crate::{
     exit::Exit,
@@ -35,8 +35,6 @@ pub(super) fn go(replay: &Replay) -> Result<Exit, Failure> {
     let recordings = recording::all(&replay.within, &replay.of)?;
     if replay.against.is_empty() { again(replay, recordings) } else { against(replay, recordings) }
 }
-
-type Recordings = Vec<(String, Result<Recording, Failure>)>;
 
 fn again(replay: &Replay, recordings: Recordings) -> Result<Exit, Failure> {
     let (mut events, mut differing) = (0, Vec::new());

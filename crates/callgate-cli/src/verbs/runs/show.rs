@@ -38,7 +38,7 @@ pub(super) fn go(show: &Show) -> Result<Exit, Failure> {
         block_on(book.driver(&root))?
     };
     if show.json {
-        as_json(show, &book, summary, &records, driver)
+        as_json(show, &book, &summary, &records, driver)
     } else {
         as_text(show, &book, &summary, &records, driver)
     }
@@ -47,7 +47,7 @@ pub(super) fn go(show: &Show) -> Result<Exit, Failure> {
 fn as_json(
     show: &Show,
     book: &Book,
-    summary: RunSummary,
+    summary: &RunSummary,
     records: &[Record],
     driver: Option<u32>,
 ) -> Result<Exit, Failure> {

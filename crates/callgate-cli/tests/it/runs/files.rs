@@ -46,6 +46,9 @@ fn there_and_back() {
     assert_eq!((&first["callgate"], &first["run"]), (&json!("run"), &json!(id)));
     assert_eq!(first["catalog"][0]["name"], "echo");
 
+    // What is not known here cannot be looked for, and that is said.
+    runs(&project, &["export", &id], 0).says(&["not set here", "CALLGATE_TEST_TOKEN"]);
+
     let there = Project::new(&json!([]));
     let file = project.path("run.jsonl");
     let file = file.to_str().unwrap();
