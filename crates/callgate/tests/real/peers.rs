@@ -34,19 +34,19 @@ impl Peers {
     }
 
     /// A Node server by the path of its program below `node_modules`.
-    pub(crate) fn npm(&self, program: &str, args: &[&str], env: Value) -> Value {
+    pub(crate) fn npm(&self, program: &str, args: &[&str]) -> Value {
         let program = self.0.join("servers/node_modules").join(program);
         let args: Vec<Value> =
             std::iter::once(json!(program)).chain(args.iter().map(|a| json!(a))).collect();
-        json!({ "command": self.node(), "args": args, "env": env })
+        json!({ "command": self.node(), "args": args, "env": {} })
     }
 
     pub(crate) fn python(&self) -> PathBuf {
         self.0.join("servers-python/bin/python")
     }
 
-    pub(crate) fn pypi(&self, set: &str, program: &str, args: &[&str], env: Value) -> Value {
-        json!({ "command": self.0.join(set).join("bin").join(program), "args": args, "env": env })
+    pub(crate) fn pypi(&self, set: &str, program: &str, args: &[&str]) -> Value {
+        json!({ "command": self.0.join(set).join("bin").join(program), "args": args, "env": {} })
     }
 
     /// Starts the everything server over HTTP on a free port.

@@ -9,11 +9,14 @@ use crate::peers::{Mark, Peers};
 /// A call that is to succeed: the tool, its arguments, a part of what comes back.
 pub(crate) type Call = (&'static str, Value, &'static str);
 
+/// A server's configuration for a folder of its own.
+pub(crate) type Config = Box<dyn Fn(&Path, &Mark) -> Value + Send + Sync>;
+
 /// A server to be tried.
 pub(crate) struct Subject {
     pub(crate) name: &'static str,
     /// Its entry under `mcpServers`, for a folder of its own.
-    pub(crate) config: Box<dyn Fn(&Path, &Mark) -> Value + Send + Sync>,
+    pub(crate) config: Config,
     /// What has to be in the folder.
     pub(crate) prepare: fn(&Path),
     /// How many tools it has at least.
@@ -31,8 +34,7 @@ const MODERN: &str = "2026-07-28";
 fn nothing(_: &Path) {}
 
 pub(crate) fn everything(peers: &Peers) -> Subject {
-    let config =
-        peers.npm("@modelcontextprotocol/server-everything/dist/index.js", &["stdio"], json!({}));
+    let config = peers.npm("@modelcontextprotocol/server-everything/dist/index.js", &["stdio"]);
     Subject {
         name: "everything",
         config: Box::new(move |_, mark| {
@@ -61,8 +63,7 @@ pub(crate) fn everything(peers: &Peers) -> Subject {
 }
 
 pub(crate) fn filesystem(peers: &Peers) -> Subject {
-    let program =
-        peers.npm("@modelcontextprotocol/server-filesystem/dist/index.js", &[], json!({}));
+    let program = peers.npm("@modelcontextprotocol/server-filesystem/dist/index.js", &[]);
     Subject {
         name: "filesystem",
         config: Box::new(move |folder, mark| {
@@ -91,7 +92,7 @@ pub(crate) fn filesystem(peers: &Peers) -> Subject {
 }
 
 pub(crate) fn memory(peers: &Peers) -> Subject {
-    let program = peers.npm("@modelcontextprotocol/server-memory/dist/index.js", &[], json!({}));
+    let program = peers.npm("@modelcontextprotocol/server-memory/dist/index.js", &[]);
     Subject {
         name: "memory",
         config: Box::new(move |folder, mark| {
@@ -120,8 +121,7 @@ pub(crate) fn memory(peers: &Peers) -> Subject {
 }
 
 pub(crate) fn sequential_thinking(peers: &Peers) -> Subject {
-    let program =
-        peers.npm("@modelcontextprotocol/server-sequential-thinking/dist/index.js", &[], json!({}));
+    let program = peers.npm("@modelcontextprotocol/server-sequential-thinking/dist/index.js", &[]);
     Subject {
         name: "sequential-thinking",
         config: Box::new(move |_, mark| {
@@ -147,7 +147,7 @@ pub(crate) fn sequential_thinking(peers: &Peers) -> Subject {
 
 pub(crate) fn time(peers: &Peers) -> Subject {
     let args = ["--local-timezone", "UTC"];
-    let program = peers.pypi("servers-python", "mcp-server-time", &args, json!({}));
+    let program = peers.pypi("servers-python", "mcp-server-time", &args);
     Subject {
         name: "time",
         config: Box::new(move |_, mark| {
@@ -171,7 +171,7 @@ pub(crate) fn time(peers: &Peers) -> Subject {
 }
 
 pub(crate) fn git(peers: &Peers) -> Subject {
-    let program = peers.pypi("servers-python", "mcp-server-git", &[], json!({}));
+    let program = peers.pypi("servers-python", "mcp-server-git", &[]);
     Subject {
         name: "git",
         config: Box::new(move |folder, mark| {
@@ -222,7 +222,7 @@ pub(crate) fn git(peers: &Peers) -> Subject {
 }
 
 pub(crate) fn sqlite(peers: &Peers) -> Subject {
-    let program = peers.pypi("servers-python-legacy", "mcp-server-sqlite", &[], json!({}));
+    let program = peers.pypi("servers-python-legacy", "mcp-server-sqlite", &[]);
     Subject {
         name: "sqlite",
         config: Box::new(move |folder, mark| {
@@ -254,7 +254,7 @@ pub(crate) fn sqlite(peers: &Peers) -> Subject {
 }
 
 pub(crate) fn notion(peers: &Peers) -> Subject {
-    let program = peers.npm("@notionhq/notion-mcp-server/bin/cli.mjs", &[], json!({}));
+    let program = peers.npm("@notionhq/notion-mcp-server/bin/cli.mjs", &[]);
     Subject {
         name: "notion",
         config: Box::new(move |_, mark| {
@@ -272,8 +272,7 @@ pub(crate) fn notion(peers: &Peers) -> Subject {
 
 pub(crate) fn chrome_devtools(peers: &Peers) -> Subject {
     let args = ["--headless", "--isolated"];
-    let program =
-        peers.npm("chrome-devtools-mcp/build/src/bin/chrome-devtools-mcp.js", &args, json!({}));
+    let program = peers.npm("chrome-devtools-mcp/build/src/bin/chrome-devtools-mcp.js", &args);
     Subject {
         name: "chrome-devtools",
         config: Box::new(move |_, mark| {
