@@ -100,4 +100,12 @@ mod tests {
             assert!(docs.contains(&row), "docs/cli.md lacks {row}");
         }
     }
+
+    #[test]
+    fn each_number_means_one_thing() {
+        let mut codes: Vec<i32> = Exit::ALL.map(Exit::code).to_vec();
+        codes.sort_unstable();
+        codes.dedup();
+        assert_eq!(codes.len(), Exit::ALL.len());
+    }
 }

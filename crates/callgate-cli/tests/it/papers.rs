@@ -94,7 +94,8 @@ fn the_exit_codes_are_in_the_help() {
             "  0  answered",
             "  3  a limit",
             "  6  `tools call`",
-            "  7  the run waits",
+            "  7  a check found something",
+            "  8  the run waits",
             "130  cancelled",
         ] {
             assert!(help.contains(code), "{verb:?}: {code}");
