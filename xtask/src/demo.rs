@@ -5,7 +5,6 @@
 
 use std::{
     io::{IsTerminal as _, Write as _},
-    path::{Path, PathBuf},
     process::{Command, Stdio},
     time::{Duration, Instant},
 };
@@ -15,14 +14,14 @@ use serde_json::{Value, json};
 use crate::{
     facts::{Fact, Hundredths},
     failure::Failure,
+    local::{Local, built},
     process::{self, Show},
     root,
     service::Service,
-    steps::{Steps, announce, cargo},
+    steps::{Steps, announce},
 };
 
 const PROJECT: &str = "examples/support";
-const MODEL: &str = "qwen2.5-coder-1.5b";
 
 struct Goal {
     text: String,
@@ -30,18 +29,7 @@ struct Goal {
 }
 
 pub(crate) fn run() -> Result<(), Failure> {
-    let mut steps = Steps::default();
-    // The dev profile, where the crates that run the model are optimised anyway: the tests need
-    // the same build, and a release build would take minutes more.
-    let mut build = cargo(&["build", "-p", "callgate-cli", "-p", "support-service"]);
-    build.args(["--features", "callgate-cli/local"]);
-    steps.run("build", 90, build)?;
-    let callgate = built("callgate")?;
-
-    let mut pull = Command::new(&callgate);
-    pull.args(["model", "pull", MODEL]);
-    let pulled = steps.attempt("model", 90, Show::KeepOut, pull)?.well("model")?;
-    let model = ready_model(&pulled);
+    let local = Local::ready(&mut Steps::default())?;
 
     let service = Service::start(&built("support-service")?)?;
     announce("service", &format!("tickets, customers and invoices at http://{}", service.address));
@@ -50,11 +38,8 @@ pub(crate) fn run() -> Result<(), Failure> {
     let mut right = 0;
     for (number, goal) in goals.iter().enumerate() {
         announce(&format!("goal {} of {}", number + 1, goals.len()), &goal.text);
-        let mut ask = Command::new(&callgate);
-        ask.args(["run", "-C", PROJECT]).args(model.iter().flat_map(|model| ["--model", model]));
-        ask.arg(&goal.text)
-            .current_dir(root())
-            .env("SUPPORT_URL", format!("http://{}", service.address));
+        let mut ask = local.run(PROJECT, &goal.text);
+        ask.current_dir(root()).env("SUPPORT_URL", format!("http://{}", service.address));
         let started = Instant::now();
         let ended = process::run(ask, "callgate run", Duration::from_secs(15 * 60), Show::KeepOut)?;
         let mut wrong: Vec<String> =
@@ -144,42 +129,11 @@ fn figure(object: &Value, field: &str) -> Result<Hundredths, Failure> {
         .ok_or_else(|| Failure::Wrong(format!("there is no figure `{field}` in {object}")))
 }
 
-/// `callgate model pull` prints the model that is ready, which is a smaller one when the wanted
-/// one could not be brought. Nothing when it is the project's own.
-fn ready_model(printed: &str) -> Option<String> {
-    let ready = printed.lines().rev().map(str::trim).find(|line| line.starts_with("local:"))?;
-    (ready.strip_prefix("local:") != Some(MODEL)).then(|| ready.to_owned())
-}
-
-/// A binary of the release profile. This one lies in `target/debug`, wherever that is.
-fn built(name: &str) -> Result<PathBuf, Failure> {
-    let here = std::env::current_exe()?;
-    let target = here.parent().and_then(Path::parent).unwrap_or(&here);
-    Ok(target.join("debug").join(format!("{name}{}", std::env::consts::EXE_SUFFIX)))
-}
-
-fn mark(word: &str, colour: &str) -> String {
+/// A word on standard error, in colour where a person sees it.
+pub(crate) fn mark(word: &str, colour: &str) -> String {
     if std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none() {
         format!("\u{1b}[1;{colour}m{word}\u{1b}[0m")
     } else {
         word.to_owned()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_model_that_is_ready() {
-        let table = [
-            ("local:qwen2.5-coder-1.5b\n", None),
-            ("local:qwen2.5-coder-0.5b\n", Some("local:qwen2.5-coder-0.5b")),
-            ("", None),
-            ("already there\n", None),
-        ];
-        for (printed, wanted) in table {
-            assert_eq!(ready_model(printed).as_deref(), wanted, "{printed}");
-        }
     }
 }

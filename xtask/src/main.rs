@@ -7,9 +7,11 @@ mod check;
 mod conformance;
 mod crash;
 mod demo;
+mod errand;
 mod facts;
 mod failure;
 mod http;
+mod local;
 mod peers;
 mod process;
 mod real;
@@ -44,6 +46,11 @@ const CHORES: &[Chore] = &[
         run: Run::Plain(demo::run),
     },
     Chore {
+        name: "errand",
+        about: "two errands for the local model, with the filesystem and time MCP servers",
+        run: Run::Plain(errand::run),
+    },
+    Chore {
         name: "test",
         about: "everything that has to hold: check, then all tests",
         run: Run::Plain(test::run),
@@ -55,7 +62,7 @@ const CHORES: &[Chore] = &[
     },
     Chore {
         name: "crash",
-        about: "processes killed at every point of a run: --engine restate",
+        about: "processes killed at every point of a run: --engine sqlite or restate",
         run: Run::With(crash::run),
     },
     Chore {

@@ -131,19 +131,25 @@ fn a_lease_ends_with_its_process() {
     };
     assert_eq!(held(block_on(journal.claim("r1")).unwrap_err()), other.child.id());
     assert_eq!(held(block_on(journal.remove("r1")).unwrap_err()), other.child.id());
+    assert_eq!(journal.driver("r1").unwrap(), Some(other.child.id()));
     // Others are free to read, and to leave a message.
     assert_eq!(journal.load("r1").unwrap().len(), 1);
     assert!(matches!(block_on(journal.send("r1", Inbox::Pause { by: None })), Ok(Sent::Kept(_))));
 
     other.child.kill().unwrap();
     other.child.wait().unwrap();
+    assert_eq!(journal.driver("r1").unwrap(), None);
     let lease = block_on(journal.claim("r1")).unwrap();
     // And now it is ours.
     let third = open(folder.path());
+    for journal in [&journal, &third] {
+        assert_eq!(journal.driver("r1").unwrap(), Some(std::process::id()));
+    }
     assert_eq!(held(block_on(third.claim("r1")).unwrap_err()), std::process::id());
     drop(lease);
     // Given back without anyone waiting for it: the next command comes after.
     block_on(journal.settle("r1", &[])).unwrap();
+    assert_eq!((third.driver("r1").unwrap(), third.driver("r2").unwrap()), (None, None));
     drop(block_on(third.claim("r1")).unwrap());
 }
 

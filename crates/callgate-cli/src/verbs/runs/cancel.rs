@@ -32,14 +32,14 @@ pub(super) fn cancel(stop: &Stop) -> Result<Exit, Failure> {
 /// Cancels a run and those that it delegated; gives the process that does it.
 async fn cancelled(book: &Book, run: &Arc<str>, by: &Arc<str>) -> Result<Option<u32>, Failure> {
     book.journal.send(run, Inbox::Cancel { by: Some(by.clone()) }).await?;
-    if let Some(pid) = book.driver(run).await? {
+    if let Some(pid) = book.driver(run)? {
         return Ok(Some(pid));
     }
     end(book, run).await?;
     for child in book.delegates(run)? {
         if !child.state.is_over() {
             book.journal.send(&child.run, Inbox::Cancel { by: Some(by.clone()) }).await?;
-            if book.driver(&child.run).await?.is_none() {
+            if book.driver(&child.run)?.is_none() {
                 end(book, &child.run).await?;
             }
         }
@@ -73,7 +73,7 @@ pub(super) fn pause(stop: &Stop) -> Result<Exit, Failure> {
     book.going(&run)?;
     let by = who(stop.by.as_deref());
     let driver = block_on(async {
-        let driver = book.driver(&run).await?;
+        let driver = book.driver(&run)?;
         if driver.is_some() {
             book.journal.send(&run, Inbox::Pause { by: Some(by) }).await?;
         }

@@ -18,7 +18,6 @@ use crate::{
         view::{Detail, View},
         words,
     },
-    verbs::block_on,
 };
 
 pub(super) fn go(show: &Show) -> Result<Exit, Failure> {
@@ -35,7 +34,7 @@ pub(super) fn go(show: &Show) -> Result<Exit, Failure> {
         None
     } else {
         let root = book.root(&id)?;
-        block_on(book.driver(&root))?
+        book.driver(&root)?
     };
     if show.json {
         as_json(show, &book, &summary, &records, driver)

@@ -122,7 +122,7 @@ impl Said<'_> {
                 Sent::Kept(_) => {}
                 Sent::Already(first) => return Err(already(self.call, &first)),
             }
-            book.driver(&root).await
+            book.driver(&root)
         })?;
         let call = words::clean(self.call);
         if self.word.resume && driver.is_none() {

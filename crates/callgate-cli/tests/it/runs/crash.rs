@@ -3,7 +3,7 @@
 use std::fs;
 
 use rustix::process::{Pid, Signal, kill_process};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{json_of, only, runs, state};
 use crate::{
@@ -12,11 +12,17 @@ use crate::{
 };
 
 /// A run whose process was killed while its tool was at work, and the tool with it.
-fn killed(annotations: &serde_json::Value) -> (Project, String) {
+fn killed(annotations: &Value) -> (Project, String) {
+    killed_by(annotations, "ask")
+}
+
+/// The same, of an agent with a policy for calls in doubt.
+fn killed_by(annotations: &Value, in_doubt: &str) -> (Project, String) {
     let shell = "echo \"$CALLGATE_IDEMPOTENCY_KEY\" >> keys; \
         if [ -e ready ]; then cat; else echo $$ > pid; echo > ready; exec sleep 600; fi";
     let project = Project::by_turn(&json!([calls(&[("act", json!({ "x": "a" }))]), says("Done.")]))
-        .tool("act", shell, &json!({ "annotations": annotations }));
+        .tool("act", shell, &json!({ "annotations": annotations }))
+        .with("approvals", json!({ "inDoubt": in_doubt }));
     let running = callgate(project.dir(), &["run", "Go."]).start();
     until("the tool to start", || project.path("tools/ready").exists().then_some(()));
     running.signal(Signal::KILL);
@@ -88,10 +94,18 @@ fn a_person_at_the_terminal_decides() {
 
 #[test]
 fn a_policy_decides_where_there_is_one() {
-    let (project, id) = killed(&json!({}));
-    // The agent is the one that the run was started with.
-    let project = project.with("approvals", json!({ "inDoubt": "fail" }));
-    runs(&project, &["resume", &id], 8);
+    for (policy, count) in [("redo", 2), ("fail", 1)] {
+        let (project, id) = killed_by(&json!({}), policy);
+        let ended = runs(&project, &["resume", &id], 0).says(&["its outcome is lost"]);
+        assert_eq!(ended.out, "Done.\n");
+        assert_eq!(keys(&project).len(), count, "{policy}");
+    }
+}
+
+#[test]
+fn a_run_that_lost_a_call_is_cancelled_without_calling_it() {
+    let (project, id) = killed(&json!({ "idempotent": true }));
     runs(&project, &["cancel", &id], 0);
     assert_eq!(state(&project, &id), "cancelled");
+    assert_eq!(keys(&project).len(), 1);
 }

@@ -75,6 +75,26 @@ fn the_first_word_counts() {
 }
 
 #[test]
+fn of_many_at_once_one_is_heard() {
+    let project = asking();
+    let id = waiting(&project);
+    let speakers: Vec<_> = (0..6)
+        .map(|n| {
+            let (verb, by) = (["approve", "reject"][n % 2], format!("person-{n}"));
+            callgate(project.dir(), &["runs", verb, &id, "call_0", "--by", &by]).start()
+        })
+        .collect();
+    let ended: Vec<_> = speakers.into_iter().map(crate::binary::Running::ended).collect();
+    let heard: Vec<usize> = (0..6).filter(|n| ended[*n].code == 0).collect();
+    let [first] = heard[..] else { panic!("{ended:?}") };
+    for (_, late) in ended.into_iter().enumerate().filter(|(n, _)| *n != first) {
+        late.with(4).says(&[&format!("by person-{first}")]);
+    }
+    runs(&project, &["resume", &id], 0).says(&[&format!("by person-{first}")]);
+    assert_eq!(given(&project).is_some(), first % 2 == 0);
+}
+
+#[test]
 fn words_that_nothing_waits_for() {
     let project = asking();
     let id = waiting(&project);

@@ -117,7 +117,7 @@ pub struct SqliteJournal {
     poller: OnceLock<Option<Poller>>,
     writer: Option<JoinHandle<()>>,
     /// Last, so that it is given up after the last write.
-    _owner: Owner,
+    owner: Owner,
 }
 
 impl SqliteJournal {
@@ -153,7 +153,7 @@ impl SqliteJournal {
             poll: options.poll,
             poller: OnceLock::new(),
             writer: Some(thread),
-            _owner: owner,
+            owner,
         })
     }
 
@@ -273,6 +273,15 @@ impl Journal for SqliteJournal {
     fn claim_new(&self, run: &Arc<str>) -> Lease {
         self.claims.take(run);
         self.lease(run.clone())
+    }
+
+    fn driver(&self, run: &str) -> Result<Option<u32>, JournalError> {
+        let Some(token) = self.reader.owner(run)? else { return Ok(None) };
+        if token == *self.owner.token() {
+            return Ok(self.claims.holds(run).then(std::process::id));
+        }
+        let holder = owners::holder(&self.shared.owners, &token)?;
+        Ok(holder.map(|holder| holder.pid))
     }
 
     fn send<'a>(&'a self, run: &'a str, message: Inbox) -> JournalFuture<'a, Sent> {

@@ -145,6 +145,15 @@ impl Reader {
         })
     }
 
+    /// The token of the process that claimed a run, whether it lives or not.
+    pub(super) fn owner(&self, run: &str) -> Result<Option<Arc<str>>, JournalError> {
+        self.with(|c| {
+            let sql = "SELECT owner FROM run WHERE run = ?";
+            let owner = c.prepare_cached(sql)?.query_row([run], |row| row.get(0)).optional()?;
+            Ok(owner.flatten())
+        })
+    }
+
     pub(super) fn summary(&self, run: &str) -> Result<RunSummary, JournalError> {
         let kept = self.with(|c| Kept::of(c, run))?;
         let unknown = || JournalError::UnknownRun { run: run.into() };
