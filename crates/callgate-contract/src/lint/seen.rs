@@ -136,6 +136,11 @@ impl<'p> Seen<'p> {
         }
     }
 
+    /// Whether it stands in the place of a server's tool, and takes from there what it does not say.
+    pub(crate) fn stands_for_another(&self) -> bool {
+        self.form == Form::Contract && below(self.node, "/backend/mcp").is_some()
+    }
+
     /// Whether it is offered only after a search.
     pub(crate) fn is_deferred(&self) -> bool {
         let by = if self.form == Form::Contract { "defer" } else { "defer_loading" };

@@ -30,6 +30,13 @@ fn limit(schema: Value) -> Value {
     with(LIMIT, schema)
 }
 
+/// The clean contract in the place of a server's tool, which says what it leaves out.
+fn for_another(pointer: &str) -> Value {
+    let mut contract = without(pointer);
+    contract["backend"] = json!({"mcp": {"server": "shop", "tool": "orders"}});
+    contract
+}
+
 pub(crate) fn described(text: &str) -> Value {
     with("/description", json!(text))
 }
@@ -128,7 +135,10 @@ pub(crate) fn table() -> Vec<Row> {
         row(
             "description-missing",
             [without("/description"), described("  ")],
-            [described("Lists the orders of one customer whose id is known, newest first.")],
+            [
+                described("Lists the orders of one customer whose id is known, newest first."),
+                for_another("/description"),
+            ],
         ),
         row(
             "description-thin",
@@ -318,6 +328,7 @@ pub(crate) fn table() -> Vec<Row> {
             ],
             [
                 with("/output", json!(true)),
+                for_another("/output"),
                 json!([{"name": "a", "description": GOOD, "input_schema": {"type": "object", "additionalProperties": false}}]),
             ],
         ),

@@ -13,7 +13,9 @@ pub(super) const RULE: Rule = Rule {
 };
 
 fn check(tool: &Seen<'_>, found: &mut Vec<Draft>) {
-    if tool.description.is_none() {
+    // An empty one of its own is no description, whatever the server says.
+    let is_taken_over = tool.stands_for_another() && tool.node.get("description").is_none();
+    if tool.description.is_none() && !is_taken_over {
         found.push(Draft::new(
             tool.description_at,
             "it has no description: the model has the name alone to tell what it does and when to \

@@ -20,7 +20,7 @@ fn check(tool: &Seen<'_>, found: &mut Vec<Draft>) {
         // There is no place for one.
         Form::OpenAi | Form::Anthropic | Form::Gemini => return,
     };
-    if below(tool.node, at).is_none() {
+    if below(tool.node, at).is_none() && !tool.stands_for_another() {
         found.push(Draft::new(
             at,
             "no schema says what comes back: whatever the backend brings, an error page too, \
