@@ -46,6 +46,7 @@ mod coerce;
 pub mod definition;
 pub mod document;
 pub mod envelope;
+pub mod export;
 pub mod gate;
 mod outcome;
 mod repair;
