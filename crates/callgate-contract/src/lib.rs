@@ -48,6 +48,7 @@ pub mod document;
 pub mod envelope;
 pub mod export;
 pub mod gate;
+pub mod import;
 mod outcome;
 mod repair;
 pub mod result;

@@ -214,7 +214,7 @@ fn reference(root: &Value, value: &Value, ids: Ids) -> Option<SchemaFault> {
     })
 }
 
-fn percent_decode(text: &str) -> String {
+pub(crate) fn percent_decode(text: &str) -> String {
     let bytes = text.as_bytes();
     let mut out = Vec::with_capacity(bytes.len());
     let mut i = 0;

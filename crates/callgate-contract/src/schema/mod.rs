@@ -7,7 +7,7 @@
 pub mod canonical;
 mod check;
 mod finding;
-mod keywords;
+pub(crate) mod keywords;
 mod walk;
 
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use jsonschema::{Draft, Validator};
 use serde_json::Value;
 
 pub use check::SchemaFault;
-pub(crate) use check::is_type;
+pub(crate) use check::{is_type, percent_decode};
 pub(crate) use finding::{Expect, Finding};
 pub(crate) use walk::walk;
 
