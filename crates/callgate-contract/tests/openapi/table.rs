@@ -393,6 +393,16 @@ fn credentials_are_no_arguments() {
 }
 
 #[test]
+fn a_key_that_is_a_parameter_as_well_is_no_argument() {
+    let schemes =
+        json!({"securitySchemes": {"k": {"type": "apiKey", "in": "query", "name": "key"}}});
+    let parameters = json!([parameter("query", "key", json!({"schema": {"type": "string"}}))]);
+    let import = one(json!({"security": [{"k": []}], "parameters": parameters}), schemes);
+    assert_eq!(file(&import).backend["http"]["query"], json!({"key": "${API_K}"}));
+    assert_eq!(file(&import).input["properties"], json!({}));
+}
+
+#[test]
 fn parameters_that_are_credentials() {
     for (place, name, reference) in [
         ("header", "Authorization", "${API_AUTHORIZATION}"),

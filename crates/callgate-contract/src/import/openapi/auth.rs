@@ -55,6 +55,19 @@ impl Auth {
         })
     }
 
+    /// Whether a parameter is one of the keys.
+    pub(super) fn brings(&self, parameter: &Parameter<'_>) -> bool {
+        self.keys().any(|(place, name, _)| {
+            let exactly = place != Place::Header;
+            place == parameter.place
+                && if exactly {
+                    name == parameter.name
+                } else {
+                    name.eq_ignore_ascii_case(parameter.name)
+                }
+        })
+    }
+
     fn has_authorization(&self) -> bool {
         self.credentials.iter().any(|credential| match credential {
             Credential::Bearer(_) | Credential::Basic { .. } => true,

@@ -58,6 +58,8 @@ impl Draft {
     ) -> Result<(), Skipped> {
         let mut taken: BTreeSet<String> = BTreeSet::new();
         let mut arguments: Vec<Argument<'_, 'd>> = Vec::new();
+        // Of query parameters as they are sent.
+        let mut names: BTreeSet<String> = BTreeSet::new();
         let mut optional_cookie = false;
         for parameter in parameters {
             // A header `Cookie` with a hole in it is left out as a whole.
@@ -71,7 +73,11 @@ impl Draft {
             }
             let property = free(property(parameter.name), parameter.place.name(), &taken);
             match carry(doc, parameter, &property) {
+                Ok(carried) if carried.query.iter().any(|(name, _)| names.contains(name)) => {
+                    leave_out(parameter, "another one has a name that it needs", notes)?;
+                }
                 Ok(carried) => {
+                    names.extend(carried.query.iter().map(|(name, _)| name.clone()));
                     if property != parameter.name {
                         let message = format!("`{}` is the argument `{property}`", parameter.name);
                         notes.add(&*parameter.at.pointer, message);

@@ -148,8 +148,9 @@ fn one(
     if !found.can_be_sent {
         return Err(at.skip(Skip::Method { method: (*method).to_owned() }));
     }
-    let parameters = parameters::read(doc, &[item, at], notes)?;
+    let mut parameters = parameters::read(doc, &[item, at], notes)?;
     let auth = auth::of(doc, at, &parameters.credentials, prefix, notes)?;
+    parameters.arguments.retain(|parameter| !auth.brings(parameter));
     let body = body::read(doc, at, method, notes)?;
     let mut draft = Draft::default();
     draft.arguments(doc, at, &parameters.arguments, body, notes)?;
