@@ -20,7 +20,7 @@ pub(super) fn write(tool: &Tool, given: &mut Given, losses: &mut Losses) -> Stri
     let model = read(&tool.name, "/input", tool.input.value(), losses);
     let mut idents = Given::without(RESERVED);
     let mut parameters = Vec::new();
-    match &model.root.kind {
+    match &parameter::resolved(&model.root, &model).kind {
         Kind::Object(object) => {
             for field in &object.fields {
                 let made = parameter::of(tool, &name, field, &model, &mut idents, given, losses);

@@ -211,7 +211,7 @@ pub(super) fn of(
 }
 
 /// What a name stands for, with what was said where it was used.
-fn resolved(shape: &Shape, model: &Model) -> Shape {
+pub(super) fn resolved(shape: &Shape, model: &Model) -> Shape {
     let mut found = shape.clone();
     // Names that lead to names only are no circle: the model has none.
     while let Kind::Named(i) = found.kind {

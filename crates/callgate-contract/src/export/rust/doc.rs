@@ -15,7 +15,7 @@ pub(super) fn write(out: &mut String, mark: &str, pad: &str, text: &str) {
                 line = format!("{}text", &bare[..3]);
             }
             fenced = !fenced;
-        } else if !fenced && line.len() - bare.len() >= 4 || line.starts_with('\t') {
+        } else if !fenced && (line.len() - bare.len() >= 4 || line.starts_with('\t')) {
             // An indented block is an example too.
             line = bare.to_owned();
         }
