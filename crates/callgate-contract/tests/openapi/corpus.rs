@@ -9,7 +9,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use callgate_contract::import::openapi::{Options, Skip, read};
+use callgate_contract::import::openapi::{Options, Skip, Unreadable, read};
 
 /// Large and small, of many generators. What each of them has is in the figures.
 const REAL: [&str; 52] = [
@@ -79,7 +79,11 @@ impl Tally {
     fn document(&mut self, path: &Path) {
         let text = std::fs::read_to_string(path).unwrap();
         let name = path.display().to_string();
-        let import = read(&text, &Options::default()).unwrap_or_else(|e| panic!("{name}: {e}"));
+        let import = match read(&text, &Options::default()) {
+            // Legal in 3.1, beside `webhooks`.
+            Err(Unreadable::NoPaths) => return println!("{name}: no paths"),
+            import => import.unwrap_or_else(|e| panic!("{name}: {e}")),
+        };
         super::holds(&import, &name);
         self.documents += 1;
         self.operations += import.report.operations.len();
