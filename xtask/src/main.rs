@@ -7,6 +7,7 @@ mod check;
 mod conformance;
 mod crash;
 mod demo;
+mod export;
 mod facts;
 mod failure;
 mod http;

@@ -8,7 +8,7 @@ use std::{io::IsTerminal as _, path::PathBuf, process::Command};
 
 use crate::{
     check::{self, FEATURES, installed},
-    conformance,
+    conformance, export,
     failure::Failure,
     process::Show,
     real, restate,
@@ -57,6 +57,7 @@ fn all(steps: &mut Steps, tally: &mut Tally) -> Result<(), Failure> {
         tests.env("CALLGATE_WITNESS_PYTHON", python);
     }
     real::provide(steps, &mut tests)?;
+    export::provide(steps, &mut tests)?;
     if let Some((variable, program)) = restate {
         tests.env(variable, program);
     }
