@@ -79,7 +79,8 @@ impl Given {
     }
 
     /// This name, or with a number where it is taken; case does not tell names apart.
-    pub(super) fn give(&mut self, name: String) -> String {
+    pub(super) fn give(&mut self, name: impl Into<String>) -> String {
+        let name = name.into();
         let mut given = name.clone();
         let mut n = 2;
         while !self.0.insert(given.to_ascii_lowercase()) {

@@ -178,7 +178,7 @@ pub(super) fn of(
             Some(_) => {}
             None if default.is_null() => {}
             None => {
-                losses.add(&tool.name, &field.shape.place, "default", "no literal of this type")
+                losses.add(&tool.name, &field.shape.place, "default", "no literal of this type");
             }
         }
     }

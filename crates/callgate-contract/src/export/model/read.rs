@@ -111,7 +111,7 @@ impl Reader<'_> {
             held.extend(["const", "enum"]);
             let fit = |v: &Value| kinds.is_empty() || kinds.iter().any(|kind| is_of(v, kind));
             let title = node.get("title").and_then(Value::as_str).map(str::to_owned);
-            return literals(values.into_iter().filter(fit).collect(), title, place);
+            return literals(values.into_iter().filter(fit).collect(), title.as_ref(), place);
         }
         match kinds.as_slice() {
             [] => self.untyped(node, place, held),
@@ -258,13 +258,13 @@ fn bare(place: &str, kind: Kind) -> Shape {
 }
 
 /// Values as a type: null apart from the others.
-fn literals(values: Vec<Value>, title: Option<String>, place: &str) -> Kind {
+fn literals(values: Vec<Value>, title: Option<&String>, place: &str) -> Kind {
     let null = values.contains(&Value::Null);
     let mut rest: Vec<Literal> = Vec::new();
     let alone = values.len() == 1;
     for value in values.into_iter().filter(|value| !value.is_null()) {
         if rest.iter().all(|literal| literal.value != value) {
-            rest.push(Literal { value, title: title.clone().filter(|_| alone) });
+            rest.push(Literal { value, title: title.cloned().filter(|_| alone) });
         }
     }
     let both = |v: &Literal| v.value.is_boolean();

@@ -93,7 +93,7 @@ impl Auth {
                 variable(password, format!("the password for {holds}"));
             }
             Credential::Key { variable: name, .. } => {
-                variable(name, format!("the key for {holds}"))
+                variable(name, format!("the key for {holds}"));
             }
         }
         self.credentials.push(credential);

@@ -18,6 +18,8 @@ use super::{
     words,
 };
 
+type Object = Map<String, Value>;
+
 /// The most bytes of an input schema: 512 KiB. No provider takes as much.
 const LIMIT: usize = 512 << 10;
 
@@ -276,7 +278,7 @@ impl Draft {
         base: &str,
         path: &str,
         notes: &mut Notes,
-    ) -> Result<(Map<String, Value>, Map<String, Value>), Skipped> {
+    ) -> Result<(Object, Object), Skipped> {
         let url = format!("{base}{}", self.fill_path(operation, path, notes));
         let mut input = Map::new();
         input.insert("type".to_owned(), json!("object"));

@@ -15,10 +15,7 @@ const ROUNDS: usize = 12;
 pub(super) fn mended(mut schema: Value, at: &str, notes: &mut Notes) -> Result<Value, Skip> {
     let mut why = String::new();
     for _ in 0..ROUNDS {
-        let faults = match Schema::compile(schema.clone()) {
-            Ok(_) => return Ok(schema),
-            Err(faults) => faults,
-        };
+        let Err(faults) = Schema::compile(schema.clone()) else { return Ok(schema) };
         let mut changed = false;
         for fault in faults {
             if let Some(taken) = take_out(&mut schema, &fault.pointer) {

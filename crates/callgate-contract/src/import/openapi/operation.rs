@@ -195,6 +195,7 @@ fn one(
         defer: false,
         mode: None,
         aliases: BTreeMap::new(),
+        lint: None,
     };
     Ok((file, variables))
 }
@@ -219,5 +220,5 @@ fn is_semver(text: &str) -> bool {
             && p.bytes().all(|b| b.is_ascii_digit())
             && (p.len() == 1 || !p.starts_with('0'))
     };
-    parts.len() == 3 && parts.iter().all(|part| is_number(part))
+    parts.len() == 3 && parts.iter().all(is_number)
 }
