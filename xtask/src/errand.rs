@@ -1,8 +1,8 @@
 //! `cargo xtask errand`: a real model, two MCP servers that no one here wrote, and a look at the file
 //! that is on the disk afterwards.
 //!
-//! The right times are not written here. They are asked of the time server itself, through the same
-//! gates, and looked for in the note.
+//! The right time is not written here. It is asked of the time server itself, through the same
+//! gates, before and after, and looked for in the note.
 
 use std::{
     env, fs,
@@ -25,9 +25,6 @@ use crate::{
 
 const PROJECT: &str = "examples/errand";
 
-/// The zone of a call with Tokyo at half past three, as `desk/call.txt` has it.
-const CALL: (&str, &str, &str) = ("Asia/Tokyo", "15:30", "Europe/Lisbon");
-
 struct Desk {
     local: Local,
     /// Where the servers' programs are found, before everything else.
@@ -40,15 +37,15 @@ pub(crate) fn run() -> Result<(), Failure> {
     let desk = Desk { local: Local::ready(&mut steps)?, path };
 
     let mut done = 0;
-    let errands = [now as fn(&Desk) -> _, converted];
+    let errands = [now as fn(&Desk) -> _, reported];
     for errand in &errands {
         let started = Instant::now();
         let outcome = errand(&desk);
         let seconds = started.elapsed().as_secs_f64();
         match outcome {
-            Ok(note) => {
+            Ok(what) => {
                 done += 1;
-                eprintln!("{} after {seconds:.1} s: {note:?} is in the note", mark("done", "32"));
+                eprintln!("{} after {seconds:.1} s: {what:?}", mark("done", "32"));
             }
             Err(Failure::Wrong(why)) => {
                 eprintln!("{} after {seconds:.1} s: {why}", mark("wrong", "31"));
@@ -81,30 +78,28 @@ fn now(desk: &Desk) -> Result<String, Failure> {
     let zone = json!({ "timezone": "Europe/Warsaw" });
     let ask = || desk.ask("current_time", &zone).and_then(|told| clock(&told["datetime"]));
     let before = ask()?;
-    let goal = "What time is it in Warsaw right now? Write it into notes/warsaw.txt.";
-    let note = desk.run(goal, "warsaw.txt")?;
+    let note = root().join(PROJECT).join("desk/notes/warsaw.txt");
+    if note.exists() {
+        fs::remove_file(&note)?;
+    }
+    desk.run("What time is it in Warsaw right now? Write it into notes/warsaw.txt.")?;
+    let text = fs::read_to_string(&note)
+        .map_err(|error| Failure::Wrong(format!("{}: {error}", note.display())))?;
     let after = ask()?;
-    let minutes = minutes(before, after);
-    let right = minutes.iter().any(|time| note.contains(time.as_str()));
-    judged(right, note, &format!("a time from {before} to {after}"))
-}
-
-/// A time out of a file, somewhere else.
-fn converted(desk: &Desk) -> Result<String, Failure> {
-    let (source, time, target) = CALL;
-    let arguments = json!({ "source_timezone": source, "time": time, "target_timezone": target });
-    let told = desk.ask("convert_time", &arguments)?;
-    let wanted = clock(&told["target"]["datetime"])?;
-    let goal = "Read call.txt, convert the time of the call to Lisbon time, and write it into notes/call.txt.";
-    let note = desk.run(goal, "call.txt")?;
-    judged(note.contains(&wanted.to_string()), note, &format!("{wanted}"))
-}
-
-fn judged(right: bool, note: String, wanted: &str) -> Result<String, Failure> {
-    if right {
-        Ok(note)
+    if minutes(before, after).iter().any(|time| text.contains(time.as_str())) {
+        Ok(text)
     } else {
-        Err(Failure::Wrong(format!("the note says {note:?}, which is not {wanted}")))
+        let why = format!("the note says {text:?}, which is no time from {before} to {after}");
+        Err(Failure::Wrong(why))
+    }
+}
+
+/// What is in a file: `desk/call.txt` names Kenji and 15:30.
+fn reported(desk: &Desk) -> Result<String, Failure> {
+    let answer = desk.run("Read call.txt. Who is the call with, and at what time?")?;
+    match ["Kenji", "15:30"].into_iter().find(|fact| !answer.contains(fact)) {
+        None => Ok(answer.trim().to_owned()),
+        Some(fact) => Err(Failure::Wrong(format!("the answer does not say {fact}"))),
     }
 }
 
@@ -124,24 +119,16 @@ impl Desk {
         }
     }
 
-    /// Has the model run an errand, and gives what is in its note then.
-    fn run(&self, goal: &str, note: &str) -> Result<String, Failure> {
+    /// Has the model run an errand, and gives its answer.
+    fn run(&self, goal: &str) -> Result<String, Failure> {
         announce("errand", goal);
-        let file = root().join(PROJECT).join("desk/notes").join(note);
-        if file.exists() {
-            fs::remove_file(&file)?;
-        }
         let mut run = self.local.run(PROJECT, goal);
         run.arg("--frozen").current_dir(root()).env("PATH", &self.path);
-        let ended = process::run(run, "callgate run", Duration::from_secs(30 * 60), Show::KeepOut)?;
-        let text = fs::read_to_string(&file).ok();
-        match text {
-            Some(text) if ended.status.success() => Ok(text),
-            Some(text) => Err(Failure::Wrong(format!(
-                "callgate ended with {}, and left {text:?}",
-                ended.status
-            ))),
-            None => Err(Failure::Wrong(format!("there is no {}", file.display()))),
+        let ended = process::run(run, "callgate run", Duration::from_secs(60 * 60), Show::KeepOut)?;
+        if ended.status.success() {
+            Ok(ended.kept)
+        } else {
+            Err(Failure::Wrong(format!("callgate ended with {}", ended.status)))
         }
     }
 }

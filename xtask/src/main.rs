@@ -8,6 +8,7 @@ mod conformance;
 mod crash;
 mod demo;
 mod errand;
+mod export;
 mod facts;
 mod failure;
 mod http;

@@ -9,7 +9,7 @@ use std::{io::IsTerminal as _, path::PathBuf, process::Command};
 
 use crate::{
     check::{self, FEATURES, installed},
-    conformance,
+    conformance, export,
     failure::Failure,
     process::Show,
     real, restate,
@@ -59,6 +59,7 @@ fn all(steps: &mut Steps, tally: &mut Tally) -> Result<(), Failure> {
     tests.args(FEATURES);
     tests.envs(witnesses);
     real::provide(steps, &mut tests)?;
+    export::provide(steps, &mut tests)?;
     if let Some((variable, program)) = restate {
         tests.env(variable, program);
     }

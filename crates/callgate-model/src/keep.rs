@@ -38,7 +38,9 @@ impl Keep {
         };
         let masked = |text: &str| -> Arc<str> {
             match &open.secret {
-                Some(secret) if text.contains(secret.as_str()) => text.replace(secret, "[key]").into(),
+                Some(secret) if text.contains(secret.as_str()) => {
+                    text.replace(secret, "[key]").into()
+                }
                 _ => text.into(),
             }
         };

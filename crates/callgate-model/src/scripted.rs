@@ -24,8 +24,8 @@ use std::{
 };
 
 use callgate_wire::{
-    AssistantPart, Delta, Message, ProviderError, ProviderErrorKind, Reply, Request, Retry, Stop, ToolCall,
-    Usage,
+    AssistantPart, Delta, Message, ProviderError, ProviderErrorKind, Reply, Request, Retry, Stop,
+    ToolCall, Usage,
 };
 use serde::Deserialize;
 use serde_json::value::RawValue;

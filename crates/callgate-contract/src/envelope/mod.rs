@@ -395,7 +395,9 @@ impl Fault {
             "The call was carried out, as {who} confirmed, but its result was lost on the way."
         );
         let mut fault = Self::new(ErrorKind::TransportLost, message)
-            .hint("Do not repeat the call. Read with another tool what it changed, if that matters.")
+            .hint(
+                "Do not repeat the call. Read with another tool what it changed, if that matters.",
+            )
             .final_();
         fault.executed = Executed::Yes;
         fault

@@ -8,7 +8,7 @@ pub mod canonical;
 mod check;
 pub(crate) mod dialect;
 mod finding;
-mod keywords;
+pub(crate) mod keywords;
 mod parts;
 mod walk;
 

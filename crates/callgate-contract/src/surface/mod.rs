@@ -404,6 +404,20 @@ pub fn normalised(schema: &Schema) -> Value {
     pass::bare(pass::normalise(schema.value()))
 }
 
+/// The schema as types are read from it (see [`dialect::TYPES`]): every node under
+/// [`PLACE`] with its canonical JSON Pointer, and what became wider on the way.
+pub(crate) fn for_types(schema: &Value) -> (serde_json::Map<String, Value>, Vec<Loss>) {
+    let mut cx = pass::Cx::new(&dialect::TYPES, false);
+    let root = pass::joined(schema, &mut cx);
+    (root, cx.losses)
+}
+
+/// The private key of a node's canonical place in what [`for_types`] gives.
+pub(crate) const PLACE: &str = pass::AT;
+
+/// The definition that a reference names, in what [`for_types`] gives.
+pub(crate) use pass::definition_name;
+
 /// Whether a keyword constrains instances, rather than speaks about them.
 pub(crate) fn constrains(keyword: &str) -> bool {
     matches!(

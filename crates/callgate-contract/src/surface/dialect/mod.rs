@@ -13,10 +13,13 @@ mod mcp;
 mod mistral;
 mod ollama;
 mod openai;
+mod types;
 
 use serde_json::Value;
 
 use super::{Surface, pass::Node, size::SchemaLimits};
+
+pub(super) use types::TYPES;
 
 /// What a surface does with each construct.
 pub(super) struct Dialect {

@@ -29,7 +29,7 @@ use super::{
 pub(super) use merge::merge;
 pub(super) use normalise::normalise;
 pub(super) use objects::is_map;
-pub(super) use refs::definition_name;
+pub(crate) use refs::definition_name;
 pub(super) use root::is_plain_object;
 pub(super) use tidy::tidy;
 
@@ -132,6 +132,23 @@ pub(super) fn lower(canonical: &Value, wrapped: bool, cx: &mut Cx) -> Result<Nod
         root.entry("additionalProperties").or_insert(Value::Bool(false));
     }
     Ok(root)
+}
+
+/// The schema with every `allOf` merged, unions as `anyOf` with nothing beside them, and all
+/// references into the root's `$defs`; what these steps widen is in the context's losses. The
+/// outcome carries its places.
+pub(super) fn joined(canonical: &Value, cx: &mut Cx) -> Node {
+    let mut root = match normalise(canonical) {
+        Value::Object(root) => root,
+        _ => Node::new(),
+    };
+    refs::hoist(&mut root);
+    refs::prune(&mut root);
+    unions::merge_all_of(&mut root, cx);
+    unions::one_of_to_any_of(&mut root, cx);
+    unions::push_down(&mut root, cx);
+    refs::prune(&mut root);
+    root
 }
 
 /// A schema without its places.

@@ -17,7 +17,7 @@ const UNROLLED: usize = 2;
 const DEPTH: usize = 40;
 
 /// The definition that a reference names, if it is one of the root's.
-pub(in super::super) fn definition_name(target: &str) -> Option<String> {
+pub(crate) fn definition_name(target: &str) -> Option<String> {
     let name = target.strip_prefix("#/$defs/")?;
     (!name.contains('/')).then(|| crate::document::unescape_token(name).into_owned())
 }
