@@ -27,24 +27,38 @@ fn the_page_is_what_the_code_writes() {
     );
 }
 
-#[test]
-fn our_own_contracts_are_clean() {
-    let mut files: Vec<PathBuf> = std::fs::read_dir(root().join("examples/support/tools"))
-        .expect("the example")
-        .filter_map(|entry| Some(entry.ok()?.path()))
-        .filter(|path| path.extension().is_some_and(|ext| ext == "json"))
-        .collect();
-    files.push(root().join("crates/callgate-cli/src/verbs/init/get_time.json"));
-    assert!(files.len() > 5);
-    let texts: Vec<(String, String)> = files
+/// The contracts of a folder, or one.
+fn contracts(at: &str) -> Vec<(String, String)> {
+    let at = root().join(at);
+    let files: Vec<PathBuf> = if at.is_dir() {
+        let entries = std::fs::read_dir(&at).expect("the folder");
+        entries.filter_map(|entry| Some(entry.ok()?.path())).collect()
+    } else {
+        vec![at]
+    };
+    files
         .iter()
+        .filter(|path| path.extension().is_some_and(|ext| ext == "json"))
         .map(|path| {
             (path.display().to_string(), std::fs::read_to_string(path).expect("a contract"))
         })
-        .collect();
-    let papers = texts
-        .iter()
-        .map(|(name, text)| Paper::read(name, text).expect("JSON").expect("a contract"))
-        .collect();
-    assert_eq!(check(&[papers], &Policy::default()), []);
+        .collect()
+}
+
+#[test]
+fn our_own_contracts_are_clean() {
+    // Each is offered by itself.
+    for (at, count) in [
+        ("examples/support/tools", 5),
+        ("examples/errand/tools", 4),
+        ("crates/callgate-cli/src/verbs/init/get_time.json", 1),
+    ] {
+        let texts = contracts(at);
+        let papers: Vec<Paper<'_>> = texts
+            .iter()
+            .map(|(name, text)| Paper::read(name, text).expect("JSON").expect("a contract"))
+            .collect();
+        assert_eq!(papers.len(), count, "{at}");
+        assert_eq!(check(&[papers], &Policy::default()), [], "{at}");
+    }
 }
