@@ -5,7 +5,7 @@
 //! hop, the evidence and the first fix. It judges no answer; a run without findings may still be
 //! wrong.
 //!
-//! To add a symptom is to add its file and its line in [`EXAMS`].
+//! To add a symptom is to add its file and its line in `EXAMS`.
 
 mod arguments;
 mod choice;
