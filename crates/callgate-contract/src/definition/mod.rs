@@ -14,7 +14,7 @@
 //! | `description`, else `title`, else `annotations.title` | what the model reads |
 //! | `inputSchema` | the input; must be an object schema. 2020-12, or the older draft that `$schema` names |
 //! | `outputSchema` | the output, of any root type |
-//! | `annotations` | [`Annotations`], with MCP's defaults; a hint that is no boolean is noted and ignored |
+//! | `annotations` | [`Annotations`](crate::catalog::Annotations), with MCP's defaults; a hint that is no boolean is noted and ignored |
 //!
 //! Hints are the server's own word and nobody checked it. They only ever make a tool stricter: one
 //! that says it destroys asks a person first; one that says nothing runs by itself, and a local
