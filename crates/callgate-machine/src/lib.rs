@@ -16,8 +16,7 @@
 //! let mut run = Run::new("r1", Arc::default(), Arc::from([]));
 //! let start = RunStarted {
 //!     agent: Arc::default(), model: "openai:gpt".into(), goal: "Say hello".into(),
-//!     caller: serde_json::Value::Null, answer: None, tools: Default::default(),
-//!     shown: Default::default(),
+//!     ..RunStarted::default()
 //! };
 //! let record = Record { run: "r1".into(), seq: 0, at: 0, event: Event::RunStarted(Box::new(start)) };
 //! let effects = step(&mut run, &record);
