@@ -1,11 +1,22 @@
 //! What can be typed.
 
-use std::{net::SocketAddr, path::PathBuf};
+mod mcp;
+mod workshop;
+
+use std::path::PathBuf;
 
 use callgate::contract::Mode;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
+use self::{
+    mcp::{LOCK_EXAMPLES, SERVE_EXAMPLES},
+    workshop::{COMPAT_EXAMPLES, TEST_EXAMPLES},
+};
+pub(crate) use self::{
+    mcp::{Lock, Mcp, McpCall, McpLogin, McpVerb, Serve},
+    workshop::{Check, Compat, Deny, LargestStep, LeastLevel, ReportFormat, Test, TestFormat},
+};
 use crate::exit::Exit;
 
 /// Runs agents whose tool calls are right: no call reaches a tool, and no result reaches the
@@ -306,303 +317,6 @@ pub(crate) struct CallOptions {
     pub(crate) loudness: Loudness,
 }
 
-/// `callgate mcp`.
-#[derive(Debug, Args)]
-pub(crate) struct Mcp {
-    #[command(subcommand)]
-    pub(crate) what: McpVerb,
-}
-
-/// What to do with MCP servers.
-#[derive(Debug, Subcommand)]
-pub(crate) enum McpVerb {
-    /// List the servers: transport, state, protocol, version, tools, and whether they drifted
-    List {
-        #[command(flatten)]
-        project: Opened,
-        /// As a JSON array
-        #[arg(long)]
-        json: bool,
-    },
-    /// List a server's tools, and which of them are accepted
-    Tools {
-        /// The server, by its name under mcpServers
-        server: String,
-        #[command(flatten)]
-        project: Opened,
-        /// As a JSON array
-        #[arg(long)]
-        json: bool,
-    },
-    /// Make one call of a server's tool through every gate, and print the envelope
-    #[command(after_long_help = MCP_CALL_EXAMPLES)]
-    Call(McpCall),
-    /// Log in at an HTTP server, in a browser; the login is kept for later runs
-    #[command(after_long_help = MCP_LOGIN_EXAMPLES)]
-    Login(McpLogin),
-    /// Forget the login at an HTTP server
-    Logout {
-        /// The server, by its name under mcpServers
-        server: String,
-        #[command(flatten)]
-        project: InDir,
-        /// As one JSON object
-        #[arg(long)]
-        json: bool,
-    },
-    /// Ask a server whether it answers, and how fast
-    Ping {
-        /// The server, by its name under mcpServers
-        server: String,
-        #[command(flatten)]
-        project: InDir,
-        /// As one JSON object
-        #[arg(long)]
-        json: bool,
-    },
-}
-
-/// `callgate mcp login`.
-#[derive(Debug, Args)]
-pub(crate) struct McpLogin {
-    /// The server, by its name under mcpServers
-    pub(crate) server: String,
-    /// Ask for these as well as for what was granted before: "read write"
-    #[arg(long, value_name = "SCOPES")]
-    pub(crate) scope: Option<String>,
-    #[command(flatten)]
-    pub(crate) project: InDir,
-    /// Seconds to wait for the browser
-    #[arg(long, value_name = "SECONDS", default_value_t = 300,
-          value_parser = clap::value_parser!(u64).range(1..=86400))]
-    pub(crate) wait: u64,
-    /// As one JSON object
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
-/// `callgate mcp call`.
-#[derive(Debug, Args)]
-pub(crate) struct McpCall {
-    /// The server, by its name under mcpServers
-    pub(crate) server: String,
-    /// The tool, by its name on the server
-    pub(crate) tool: String,
-    /// Its arguments as a model would write them: JSON, - for standard input, or @FILE
-    #[arg(default_value = "{}", value_name = "JSON")]
-    pub(crate) arguments: String,
-    #[command(flatten)]
-    pub(crate) options: CallOptions,
-}
-
-/// `callgate lock`.
-#[derive(Debug, Args)]
-pub(crate) struct Lock {
-    /// Accept what the servers tell now: everything, or these
-    #[arg(long, num_args = 0.., value_name = "SERVER[/TOOL]")]
-    pub(crate) accept: Option<Vec<String>>,
-    /// Write nothing: a server that was never pinned counts as drifted
-    #[arg(long, alias = "frozen", conflicts_with = "accept")]
-    pub(crate) check: bool,
-    #[command(flatten)]
-    pub(crate) project: InDir,
-    /// As one JSON object
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
-/// `callgate serve`.
-#[derive(Debug, Args)]
-pub(crate) struct Serve {
-    #[command(flatten)]
-    pub(crate) project: Opened,
-    /// Speak MCP on standard input and output, with the program that starts this one
-    #[arg(long, conflicts_with_all = ["listen", "token_env", "allow_host", "allow_origin"])]
-    pub(crate) mcp_stdio: bool,
-    /// Where to listen for HTTP; port 0 is any free one
-    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:7600")]
-    pub(crate) listen: SocketAddr,
-    /// The variable with the token that callers present; any address but a loopback one needs it
-    #[arg(long, value_name = "VAR")]
-    pub(crate) token_env: Option<String>,
-    /// A name that requests may come under (Host), beside the loopback ones
-    #[arg(long, value_name = "NAME")]
-    pub(crate) allow_host: Vec<String>,
-    /// A web page that may send requests (Origin), beside those of this machine
-    #[arg(long, value_name = "URL")]
-    pub(crate) allow_origin: Vec<String>,
-    /// How much the gates mend by themselves; else as agent.json says
-    #[arg(long, value_enum)]
-    pub(crate) mode: Option<GateMode>,
-    /// Who calls, for rules and tiers: a JSON object, or @FILE
-    #[arg(long, value_name = "JSON")]
-    pub(crate) caller: Option<String>,
-    /// Approve every call that asks for it, instead of asking the client's user
-    #[arg(long, conflicts_with = "deny")]
-    pub(crate) yes: bool,
-    /// Deny every call that asks for approval, instead of asking the client's user
-    #[arg(long)]
-    pub(crate) deny: bool,
-    /// Over HTTP, one line of JSON on standard output once it listens
-    #[arg(long)]
-    pub(crate) json: bool,
-    /// Show no calls
-    #[arg(short, long)]
-    pub(crate) quiet: bool,
-}
-
-/// `callgate check`.
-#[derive(Debug, Args)]
-#[command(after_long_help = CHECK_EXAMPLES)]
-pub(crate) struct Check {
-    /// Contract files, agent.json files, MCP tools/list results, arrays of OpenAI or Anthropic
-    /// tools, or folders of them; else the project
-    pub(crate) paths: Vec<PathBuf>,
-    #[command(flatten)]
-    pub(crate) project: InDir,
-    /// How the report is written
-    #[arg(long, value_enum, default_value_t = ReportFormat::Text, value_name = "FORMAT")]
-    pub(crate) format: ReportFormat,
-    /// As one JSON object: --format json
-    #[arg(long, conflicts_with = "format")]
-    pub(crate) json: bool,
-    /// Mend what can be mended without a change of meaning, and write the files
-    #[arg(long)]
-    pub(crate) fix: bool,
-    /// Exit with 2 for warnings too, or for notes too
-    #[arg(long, value_enum, value_name = "LEVEL")]
-    pub(crate) deny: Option<Deny>,
-    /// Ask only this rule; may be given several times
-    #[arg(long = "rule", value_name = "RULE", value_delimiter = ',')]
-    pub(crate) rules: Vec<String>,
-    /// Do not ask this rule; may be given several times
-    #[arg(long, value_name = "RULE", value_delimiter = ',')]
-    pub(crate) allow: Vec<String>,
-    /// The least level that is shown; exit codes do not depend on it
-    #[arg(long, value_enum, value_name = "LEVEL")]
-    pub(crate) level: Option<LeastLevel>,
-    /// The settings file; else callgate.check.json in the project's folder, where there is one
-    #[arg(long, value_name = "FILE")]
-    pub(crate) config: Option<PathBuf>,
-    /// Say what a rule finds, why, and what to write instead; without RULE list them all
-    #[arg(long, value_name = "RULE", num_args = 0..=1, default_missing_value = "")]
-    pub(crate) explain: Option<String>,
-}
-
-/// How a report is written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ReportFormat {
-    /// For a person, by tool
-    Text,
-    /// One JSON object
-    Json,
-    /// SARIF 2.1.0, for code hosts
-    Sarif,
-}
-
-/// What counts beside mistakes and errors.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Deny {
-    /// Warnings
-    Warnings,
-    /// Warnings and notes
-    Notes,
-}
-
-/// What is shown.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum LeastLevel {
-    /// All
-    Note,
-    /// Warnings and errors
-    Warning,
-    /// Errors
-    Error,
-}
-
-/// `callgate test`.
-#[derive(Debug, Args)]
-pub(crate) struct Test {
-    /// The tools, by name; else all
-    pub(crate) tools: Vec<String>,
-    #[command(flatten)]
-    pub(crate) project: InDir,
-    /// Tools from elsewhere: a contract, an MCP tools/list result, an array of a provider's tools,
-    /// or a folder of them
-    #[arg(long, value_name = "PATH")]
-    pub(crate) from: Option<PathBuf>,
-    /// Where fixtures are kept; else the folder fixtures of the project
-    #[arg(long, value_name = "DIR")]
-    pub(crate) fixtures: Option<PathBuf>,
-    /// Write the made fixtures anew; those that people wrote stay as they are
-    #[arg(long)]
-    pub(crate) update: bool,
-    /// Call the real tools with the valid fixtures as well, and judge what they bring
-    #[arg(long, conflicts_with = "from")]
-    pub(crate) live: bool,
-    /// With --live: call those that ask for approval or may destroy something as well
-    #[arg(long, requires = "live")]
-    pub(crate) yes: bool,
-    /// With --live: who calls, for rules and tiers: a JSON object, or @FILE
-    #[arg(long, requires = "live", value_name = "JSON")]
-    pub(crate) caller: Option<String>,
-    /// Print an instance to try by hand: of a kind such as valid or wrong-enum, or by its id
-    #[arg(long, num_args = 2, value_names = ["TOOL", "KIND"], conflicts_with_all = ["update", "live", "tools"])]
-    pub(crate) show: Vec<String>,
-    /// List every keyword, and whether a fixture covers it
-    #[arg(long)]
-    pub(crate) coverage: bool,
-    /// How the report is written
-    #[arg(long, value_enum, default_value_t = TestFormat::Text, value_name = "FORMAT")]
-    pub(crate) format: TestFormat,
-}
-
-/// How a test's report is written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum TestFormat {
-    /// For a person, by tool
-    Text,
-    /// One JSON object
-    Json,
-    /// JUnit XML, for CI servers
-    Junit,
-}
-
-/// `callgate compat`.
-#[derive(Debug, Args)]
-pub(crate) struct Compat {
-    /// The old catalog: a project's folder, a folder of contracts, a contract, an MCP tools/list
-    /// result, an array of a provider's tools, a callgate.lock, or mcp:NAME, a server of the
-    /// project as it is now
-    pub(crate) old: PathBuf,
-    /// The new one
-    pub(crate) new: PathBuf,
-    #[command(flatten)]
-    pub(crate) project: InDir,
-    /// The largest step that passes
-    #[arg(long, value_enum, default_value_t = LargestStep::Minor, value_name = "STEP")]
-    pub(crate) max: LargestStep,
-    /// Let a larger step pass where the contract's own version says it
-    #[arg(long)]
-    pub(crate) versions: bool,
-    /// As one JSON object
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
-/// How much may change.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum LargestStep {
-    /// Nothing
-    None,
-    /// Words
-    Patch,
-    /// What only adds
-    Minor,
-    /// Anything: report only
-    Major,
-}
-
 /// `callgate schema`.
 #[derive(Debug, Args)]
 pub(crate) struct Schema {
@@ -726,14 +440,6 @@ Examples:
   callgate check
 ";
 
-const CHECK_EXAMPLES: &str = "\
-Examples:
-  callgate check
-  callgate check --deny warnings --format sarif > check.sarif
-  callgate check tools-list.json --level warning
-  callgate check --explain object-open
-";
-
 const RUN_EXAMPLES: &str = "\
 The answer goes to standard output; what happens on the way to standard error.
 
@@ -754,69 +460,6 @@ Examples:
   echo '{\"city\": \"Oslo\",}' | callgate tools call get_weather - --mode strict
 
 Exits with 0 when the call did what it was to do, and 6 when it was refused or failed.
-";
-
-const TEST_EXAMPLES: &str = "\
-Examples:
-  callgate test
-  callgate test --update && git diff fixtures/
-  callgate test get_ticket --live
-  callgate test --from tools-list.json --format junit > test.xml
-  callgate tools call get_ticket \"$(callgate test --show get_ticket valid)\"
-
-Exits with 0 when all held, and 7 when one did not.
-";
-
-const COMPAT_EXAMPLES: &str = "\
-Examples:
-  callgate compat v1/tools v2/tools
-  callgate compat tools-list.old.json tools-list.json --json
-  callgate compat --versions --max patch main/ .
-  callgate compat callgate.lock mcp:time         # what was accepted, and what the server tells now
-
-Exits with 0 when every change is within the step allowed, and 7 when one is not. What could not be
-decided is never compatible.
-";
-
-const MCP_CALL_EXAMPLES: &str = "\
-Examples:
-  callgate mcp call time get_current_time '{\"timezone\": \"Europe/Warsaw\"}'
-  callgate mcp call files write_file @note.json --yes
-
-Exits with 0 when the call did what it was to do, and 6 when it was refused or failed.
-";
-
-const MCP_LOGIN_EXAMPLES: &str = "\
-A link is printed; the login page comes back to a port of this machine. The login is kept in the
-user's configuration, readable by nobody else, and renewed by itself where the server allows it.
-
-Examples:
-  callgate mcp login shop
-  callgate mcp login shop --scope \"orders:write\"   # beside what was granted before
-
-Where the browser is on another machine, set \"oauth\": {\"callbackPort\": 8765} for the server and
-forward that port: ssh -L 8765:127.0.0.1:8765 HOST
-";
-
-const LOCK_EXAMPLES: &str = "\
-Servers that were never pinned are pinned; for the others it is told what changed, and nothing is
-accepted without --accept.
-
-Examples:
-  callgate lock                                  # exits with 7 when something drifted
-  callgate lock --accept                         # everything as it is now
-  callgate lock --accept time git/git_commit     # a server, and one tool of another
-  callgate lock --check --json                   # for CI: writes nothing
-";
-
-const SERVE_EXAMPLES: &str = "\
-Examples:
-  callgate serve                                          # http://127.0.0.1:7600/mcp
-  callgate serve --listen 127.0.0.1:0 --json | head -1    # the address that was chosen
-  callgate serve --mcp-stdio                              # for a client that starts its servers
-  callgate serve --listen 0.0.0.0:7600 --token-env CALLGATE_TOKEN
-
-Ctrl-C and SIGTERM let calls at work end; it exits with 0 then.
 ";
 
 #[cfg(test)]
