@@ -144,9 +144,12 @@ impl Place<'_> {
     }
 
     fn migrate(&self, connection: &mut Connection) -> Result<(), JournalError> {
-        if self.version(connection)? == known() {
+        // Mostly there is nothing to do, and then no one is kept from writing.
+        let look = connection.transaction().map_err(|e| self.fault(&e))?;
+        if self.version(&look)? == known() {
             return Ok(());
         }
+        drop(look);
         let transaction = connection
             .transaction_with_behavior(TransactionBehavior::Immediate)
             .map_err(|e| self.fault(&e))?;
@@ -163,9 +166,10 @@ impl Place<'_> {
         transaction.commit().map_err(|e| self.fault(&e))
     }
 
-    /// The file's version: how many migrations it has had.
-    fn version(&self, connection: &Connection) -> Result<usize, JournalError> {
-        let ask = |sql: &str| connection.query_row(sql, [], |row| row.get::<_, i64>(0));
+    /// The file's version: how many migrations it has had. Asked in a transaction, so that the
+    /// answers are of one moment: between two of them another process may have made the tables.
+    fn version(&self, transaction: &Transaction<'_>) -> Result<usize, JournalError> {
+        let ask = |sql: &str| transaction.query_row(sql, [], |row| row.get::<_, i64>(0));
         let application = ask("PRAGMA application_id").map_err(|e| self.fault(&e))?;
         let found = ask("PRAGMA user_version").map_err(|e| self.fault(&e))?;
         let tables = ask("SELECT count(*) FROM sqlite_schema").map_err(|e| self.fault(&e))?;
