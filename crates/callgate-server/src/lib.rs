@@ -58,10 +58,18 @@
 //! client's beyond its connection.
 #![forbid(unsafe_code)]
 
+#[cfg(feature = "a2a")]
+pub mod a2a;
 mod error;
 pub mod http;
 pub mod mcp;
+#[cfg(feature = "proxy")]
+pub mod proxy;
 mod random;
+#[cfg(feature = "runs")]
+pub mod runs;
+#[cfg(feature = "telemetry")]
+pub mod telemetry;
 
 pub use error::ServeError;
 pub(crate) use random::random;

@@ -14,7 +14,7 @@ use axum::{
 };
 use http::{HeaderMap, HeaderValue, StatusCode, Uri, header, uri::Authority};
 
-use super::{HttpOptions, Token};
+use super::{HttpOptions, Identity, Token};
 
 /// The checks of one door.
 #[derive(Debug, Clone)]
@@ -106,8 +106,13 @@ impl Guard {
 }
 
 /// The middleware.
-pub(super) async fn check(State(guard): State<Guard>, request: Request, next: Next) -> Response {
+pub(super) async fn check(
+    State(guard): State<Guard>,
+    mut request: Request,
+    next: Next,
+) -> Response {
     let Err((status, why)) = guard.check(request.uri(), request.headers()) else {
+        request.extensions_mut().insert(Identity::local());
         return next.run(request).await;
     };
     let mut response = Response::new(Body::from(why));

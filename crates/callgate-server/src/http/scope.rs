@@ -1,0 +1,90 @@
+//! Who a request is from, and what it may do.
+//!
+//! The door puts an [`Identity`] into every request that it lets in; routers say what they need of
+//! it with [`needs`]. A door without tokens is open to this machine only, and whoever comes in may
+//! do everything.
+
+use std::{fmt, sync::Arc};
+
+use axum::{
+    extract::Request,
+    middleware::Next,
+    response::{IntoResponse as _, Response},
+};
+use http::{HeaderValue, StatusCode, header};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// What a token allows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Scope {
+    /// Start, cancel and pause runs; call models and tools.
+    Run,
+    /// Approve, reject, answer, resolve doubts.
+    Approve,
+    /// See runs, their events, the catalog.
+    Read,
+    /// Everything, and what concerns the server itself.
+    Admin,
+}
+
+impl Scope {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Run, Self::Approve, Self::Read, Self::Admin];
+
+    /// As it is written in a configuration.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Run => "run",
+            Self::Approve => "approve",
+            Self::Read => "read",
+            Self::Admin => "admin",
+        }
+    }
+}
+
+impl fmt::Display for Scope {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// Who a request is from. In the extensions of every request that came through the door.
+#[derive(Debug, Clone)]
+pub struct Identity {
+    /// The token's name; `local` where the door has no tokens.
+    pub name: Arc<str>,
+    /// What it may do.
+    pub scopes: Arc<[Scope]>,
+    /// Who it stands for, as rules and tiers see it (`caller`). Null where nothing is said.
+    pub caller: Value,
+}
+
+impl Identity {
+    /// Whoever is on this machine.
+    pub fn local() -> Self {
+        Self { name: "local".into(), scopes: Scope::ALL.into(), caller: Value::Null }
+    }
+
+    /// Whether it may do something.
+    pub fn may(&self, scope: Scope) -> bool {
+        self.scopes.iter().any(|own| *own == scope || *own == Scope::Admin)
+    }
+}
+
+/// A middleware that lets only such requests through:
+/// `router.layer(axum::middleware::from_fn(|request, next| needs(Scope::Run, request, next)))`.
+pub async fn needs(scope: Scope, request: Request, next: Next) -> Response {
+    let identity = request.extensions().get::<Identity>();
+    if identity.is_some_and(|identity| identity.may(scope)) {
+        return next.run(request).await;
+    }
+    let why = format!("this token lacks the scope \"{scope}\"\n");
+    let mut response = (StatusCode::FORBIDDEN, why).into_response();
+    let challenge = format!("Bearer error=\"insufficient_scope\", scope=\"{scope}\"");
+    if let Ok(value) = HeaderValue::from_str(&challenge) {
+        response.headers_mut().insert(header::WWW_AUTHENTICATE, value);
+    }
+    response
+}

@@ -1,0 +1,1 @@
+//! The gate proxy: a provider's endpoint, with gates between the client and the model.

@@ -1,0 +1,1 @@
+//! Runs over HTTP, and the host that drives them.

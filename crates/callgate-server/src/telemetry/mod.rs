@@ -1,0 +1,1 @@
+//! Metrics and traces, made from the events of runs.
