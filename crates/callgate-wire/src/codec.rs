@@ -1,6 +1,6 @@
 //! The seam between neutral values and one provider's bytes.
 
-use crate::{Note, ProviderError, Reply, Request};
+use crate::{AssistantPart, Note, ProviderError, Reply, Request};
 
 /// What to post, and where below the provider's base URL.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,6 +17,10 @@ pub struct HttpBody {
 
 /// One provider API.
 pub trait Codec: Send + Sync {
+    /// Its name: `chat`, `responses`, `anthropic`, `gemini`, `ollama`. Opaque state and
+    /// [extra fields](crate::Extra) are marked with it.
+    fn name(&self) -> &'static str;
+
     /// The body of a request, whole or streamed.
     fn encode(&self, request: &Request, stream: bool) -> HttpBody;
 
@@ -74,4 +78,8 @@ pub enum Delta {
         /// The name as it came.
         name: String,
     },
+    /// Reasoning of which the deltas are all there, with its signed or encrypted form, or state
+    /// without a neutral meaning, where it came: for those who speak a provider's API themselves.
+    /// Nothing to show. Only of APIs that say it in place; from others it is in the reply.
+    State(AssistantPart),
 }

@@ -13,6 +13,7 @@
 //! - [`chat`]: OpenAI Chat Completions, as OpenAI and the compatible servers speak it.
 //! - [`names`]: tool names as a provider takes them, and back.
 //! - [`sse`]: server-sent events, cut at any byte.
+//! - [`inbound`]: the other side: what clients of three of these APIs send, and what they hear.
 //!
 //! What the codecs share is in private modules: `history` (a transcript made right for an API),
 //! `offer` (tool choice and its emulation), `ids`, `raw` (JSON by its text), `failure`, `finish`
@@ -33,6 +34,7 @@ mod finish;
 pub mod gemini;
 mod history;
 mod ids;
+pub mod inbound;
 mod lines;
 pub mod names;
 mod note;
@@ -51,6 +53,6 @@ pub use exchange::{Body, Exchange};
 pub use note::{Note, Unforced};
 pub use reply::{Reply, Stop, Usage};
 pub use request::{
-    AnswerFormat, AssistantPart, Message, Opaque, Part, Request, ToolCall, ToolChoice,
-    ToolDefinition, ToolResult,
+    AnswerFormat, AssistantPart, Extra, Message, Opaque, Part, Request, Sampling, ToolCall,
+    ToolChoice, ToolDefinition, ToolResult,
 };

@@ -27,6 +27,43 @@ pub struct Request {
     pub max_output_tokens: Option<u32>,
     /// Sampling temperature; `None` leaves the provider's default.
     pub temperature: Option<f64>,
+    /// What else can be said about sampling.
+    pub sampling: Sampling,
+    /// How much a model that reasons is to reason, in the provider's word: `none`, `minimal`,
+    /// `low`, `medium`, `high`, `xhigh`, `max`. `None` leaves the provider's default.
+    pub effort: Option<Arc<str>>,
+    /// Fields of one provider's own.
+    pub extra: Option<Extra>,
+}
+
+/// How tokens are drawn, as far as several providers have a word for it. What a provider has no
+/// word for is a [`Note`](crate::Note).
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Sampling {
+    /// Nucleus sampling: from 0 to 1.
+    pub top_p: Option<f64>,
+    /// Only among so many likeliest tokens.
+    pub top_k: Option<u32>,
+    /// Texts at which the model stops.
+    pub stop: Vec<Arc<str>>,
+    /// For replies that can be had again, as far as a provider can.
+    pub seed: Option<i64>,
+    /// Against tokens that were there already: from -2 to 2.
+    pub presence_penalty: Option<f64>,
+    /// The same, the more often they were.
+    pub frequency_penalty: Option<f64>,
+}
+
+/// Fields of a request body that only one provider's API has. Its codec puts them into the body
+/// word for word; where it writes a field of the same name itself, objects are merged, lists are
+/// joined, and otherwise the codec's own value stays. With every other codec each field is a
+/// [`Note`](crate::Note).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Extra {
+    /// The [name](crate::Codec::name) of the codec.
+    pub provider: Arc<str>,
+    /// A JSON object.
+    pub fields: Arc<str>,
 }
 
 /// A tool as it is offered: the surface's definition, not the contract.
@@ -147,7 +184,7 @@ pub enum Part {
 }
 
 /// A piece of what a model said.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "camelCase")]
 pub enum AssistantPart {
     /// Text for the user.

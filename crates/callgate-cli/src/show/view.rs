@@ -341,6 +341,10 @@ impl View {
                     paint.green(words::clean(&format!("✓ {label} {what}{who}")))
                 ));
             }
+            Event::PauseRequested { handover: true, .. }
+            | Event::RunPaused { handover: true, .. } => {
+                self.line(paint.yellow("left to whoever takes it up next"));
+            }
             Event::PauseRequested { .. } => {
                 self.line(paint.yellow("pausing: calls under way end first"));
             }
@@ -401,6 +405,7 @@ impl View {
             Delta::Call { name, .. } => {
                 self.wait(format!("writing a call of {}", words::short(name, 80)));
             }
+            Delta::State(_) => {}
         }
     }
 

@@ -171,14 +171,21 @@ fn may_be_events(response: &Response) -> bool {
 /// A whole reply, as a stream of it would have been shown.
 pub(crate) fn deltas(reply: &Reply) -> impl Iterator<Item = Delta> {
     let mut calls = 0;
-    reply.content.iter().filter_map(move |part| match part {
-        AssistantPart::Text { text } => Some(Delta::Text((**text).into())),
-        AssistantPart::Reasoning { text, .. } => Some(Delta::Reasoning((**text).into())),
-        AssistantPart::Call(call) => {
-            let index = calls;
-            calls += 1;
-            Some(Delta::Call { index, name: (*call.name).into() })
-        }
-        AssistantPart::Opaque(_) => None,
-    })
+    reply
+        .content
+        .iter()
+        .flat_map(move |part| match part {
+            AssistantPart::Text { text } => [Some(Delta::Text((**text).into())), None],
+            AssistantPart::Reasoning { text, opaque } => [
+                Some(Delta::Reasoning((**text).into())).filter(|_| !text.is_empty()),
+                opaque.as_ref().map(|_| Delta::State(part.clone())),
+            ],
+            AssistantPart::Call(call) => {
+                let index = calls;
+                calls += 1;
+                [Some(Delta::Call { index, name: (*call.name).into() }), None]
+            }
+            AssistantPart::Opaque(_) => [Some(Delta::State(part.clone())), None],
+        })
+        .flatten()
 }

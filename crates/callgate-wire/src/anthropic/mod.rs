@@ -92,6 +92,10 @@ impl Default for Anthropic {
 }
 
 impl Codec for Anthropic {
+    fn name(&self) -> &'static str {
+        CODEC
+    }
+
     fn encode(&self, request: &Request, stream: bool) -> HttpBody {
         let mut notes = Vec::new();
         let body = encode::body(*self, request, stream, &mut notes);

@@ -87,6 +87,10 @@ impl Chat {
 }
 
 impl Codec for Chat {
+    fn name(&self) -> &'static str {
+        CODEC
+    }
+
     fn encode(&self, request: &Request, stream: bool) -> HttpBody {
         let mut notes = Vec::new();
         let body = encode::body(&self.profile, request, stream, &mut notes);

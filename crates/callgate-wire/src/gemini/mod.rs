@@ -51,6 +51,10 @@ impl Gemini {
 }
 
 impl Codec for Gemini {
+    fn name(&self) -> &'static str {
+        CODEC
+    }
+
     fn encode(&self, request: &Request, stream: bool) -> HttpBody {
         let mut notes = Vec::new();
         let body = encode::body(request, &mut notes);

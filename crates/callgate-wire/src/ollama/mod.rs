@@ -59,6 +59,10 @@ impl Ollama {
 }
 
 impl Codec for Ollama {
+    fn name(&self) -> &'static str {
+        CODEC
+    }
+
     fn encode(&self, request: &Request, stream: bool) -> HttpBody {
         let mut notes = Vec::new();
         let body = encode::body(self.num_ctx, request, stream, &mut notes);

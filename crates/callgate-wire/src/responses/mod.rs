@@ -52,6 +52,10 @@ impl Responses {
 }
 
 impl Codec for Responses {
+    fn name(&self) -> &'static str {
+        CODEC
+    }
+
     fn encode(&self, request: &Request, stream: bool) -> HttpBody {
         let mut notes = Vec::new();
         let body = encode::body(request, stream, &mut notes);
