@@ -52,7 +52,7 @@ pub mod fixture;
 pub mod gate;
 pub mod import;
 pub mod lint;
-mod listed;
+pub mod listed;
 mod outcome;
 mod repair;
 pub mod result;

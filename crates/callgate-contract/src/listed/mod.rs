@@ -11,11 +11,13 @@
 //! One such tool is a file, and so is a list of them, bare or where programs put it. A
 //! `callgate.lock` is a list of MCP tools, under the names that the catalog gives them.
 //!
-//! `read` makes contracts of all of them.
+//! `read` makes contracts of all of them, [`entries`] of each by itself.
 
+mod entries;
 mod lock;
 mod read;
 
+pub use entries::{Entries, Entry, PassedOver, entries};
 pub(crate) use lock::pointer as pinned_at;
 
 use crate::document::{Kind, NodeRef, unescape_token};

@@ -57,11 +57,7 @@ impl Read {
     fn list(&mut self, source: &Source<'_>, places: &[Place]) {
         for (place, node) in places.iter().zip(nodes(source.doc.root(), places)) {
             let Some(node) = node else { continue };
-            let read = match place.form {
-                Form::Mcp => discovered(source, place, node),
-                _ => declared(source, place, node),
-            };
-            match read {
+            match catalog_of(source, place, node) {
                 Ok(catalog) => {
                     for tool in catalog.tools() {
                         if self.catalog.get(&tool.name).is_none() {
@@ -76,6 +72,27 @@ impl Read {
                 Err(found) => self.mistakes.extend(found),
             }
         }
+    }
+}
+
+/// The contract of one tool of a list.
+pub(super) fn one(
+    source: &Source<'_>,
+    place: &Place,
+    node: NodeRef<'_>,
+) -> Result<crate::Tool, Vec<Mistake>> {
+    let catalog = catalog_of(source, place, node)?;
+    catalog.tools().next().map(|tool| crate::Tool::clone(tool)).ok_or_else(Vec::new)
+}
+
+fn catalog_of(
+    source: &Source<'_>,
+    place: &Place,
+    node: NodeRef<'_>,
+) -> Result<Catalog, Vec<Mistake>> {
+    match place.form {
+        Form::Mcp => discovered(source, place, node),
+        _ => declared(source, place, node),
     }
 }
 
@@ -153,7 +170,7 @@ fn declared(
 }
 
 /// The first of several places where something is; null counts as nothing.
-fn first(node: NodeRef<'_>, places: &'static [&'static str]) -> Option<&'static str> {
+pub(super) fn first(node: NodeRef<'_>, places: &'static [&'static str]) -> Option<&'static str> {
     let is_there = |at: &&'static &'static str| {
         below(node, at).is_some_and(|found| found.kind() != Kind::Null)
     };
