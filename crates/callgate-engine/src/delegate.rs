@@ -36,6 +36,7 @@ pub(crate) struct Family {
     pub approver: Arc<dyn Approver>,
     pub observer: Option<Observer>,
     pub cancel: CancellationToken,
+    pub leave: CancellationToken,
 }
 
 /// The id of the run behind a call.
@@ -82,15 +83,15 @@ async fn drive(
     let goal = goal(effect.arguments.text());
     let lease = family.journal.claim(&id).await?;
     let records = family.journal.load(&id)?;
-    let (journal, approver) = (family.journal, family.approver);
+    let (journal, approver, leave) = (family.journal, family.approver, family.leave);
     if !records.is_empty() {
         let run = child.folded(&id, &records, &*journal)?;
         if let Some(finish) = run.finish() {
             return Ok(Outcome::Finished(finish.clone()));
         }
         let session = Session::new(child.clone(), run, lease, family.observer, family.cancel);
-        let mut session = session.continuing(records.len() as u64).among(journal, approver);
-        return session.resume(None).await;
+        let session = session.continuing(records.len() as u64).among(journal, approver);
+        return session.leave_with(leave).resume(None).await;
     }
     let mut start = child.start(&goal, family.caller);
     start.parent = Some(Parent { run: family.run, call: effect.call.clone() });
@@ -99,7 +100,7 @@ async fn drive(
     start.agent = Arc::new(agent);
     let run = callgate_machine::Run::new(id, child.catalog().clone(), child.mount().clone());
     let session = Session::new(child.clone(), run, lease, family.observer, family.cancel);
-    session.among(journal, approver).start(start).await
+    session.among(journal, approver).leave_with(leave).start(start).await
 }
 
 /// What the delegate is to do: its `task`, with whatever else it was given.

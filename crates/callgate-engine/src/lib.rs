@@ -26,6 +26,7 @@
 
 mod approver;
 mod clock;
+pub mod contracts;
 mod delegate;
 mod engine;
 mod flight;

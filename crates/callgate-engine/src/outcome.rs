@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use callgate_contract::Mistake;
 use callgate_machine::{Finish, Wait, WaitFor};
 
 use crate::journal::JournalError;
@@ -33,13 +34,23 @@ pub enum EngineError {
         /// The run.
         run: Arc<str>,
     },
-    /// The catalog that the run went by is not kept, or cannot be read.
+    /// The catalog that the run went by is not kept.
     #[error("the catalog {hash} that run {run} goes by is not in the journal")]
     Catalog {
         /// The run.
         run: Arc<str>,
         /// The hash of its text.
         hash: Arc<str>,
+    },
+    /// The catalog that the run went by is kept, and is none that this version can read.
+    #[error("the catalog {hash} that run {run} goes by cannot be read: {}", .mistakes.first().map_or_else(String::new, ToString::to_string))]
+    UnreadableCatalog {
+        /// The run.
+        run: Arc<str>,
+        /// The hash of its text.
+        hash: Arc<str>,
+        /// What is wrong with it.
+        mistakes: Vec<Mistake>,
     },
 }
 
@@ -76,6 +87,8 @@ pub struct Parked {
     pub waits: Vec<Wait>,
     /// Runs of its delegates that wait.
     pub delegates: Vec<Arc<str>>,
+    /// Whether its driver left it to others before it was over: whoever takes it up goes on.
+    pub left: bool,
 }
 
 impl Parked {
@@ -97,6 +110,9 @@ impl Parked {
                     format!("a word on what became of {} ({})", wait.tool, wait.call)
                 }
             });
+        }
+        if self.left && told.is_empty() {
+            told.push("being taken up again".to_owned());
         }
         told.extend(self.delegates.iter().map(|run| format!("the run {run}")));
         told.join(", ")

@@ -1,12 +1,12 @@
 //! Runs taken up from their journal.
 
-use std::{collections::HashMap, sync::Arc};
+use std::sync::Arc;
 
-use callgate_contract::Catalog;
-use callgate_machine::{Event, Mount, Record, Run, event::RunResumed, fold, replay};
+use callgate_machine::{Record, Run, event::RunResumed, replay};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
+    contracts::Contracts,
     engine::Engine,
     journal::{Journal, JournalError},
     outcome::{EngineError, Outcome},
@@ -43,55 +43,8 @@ impl Engine {
         records: &[Record],
         journal: &dyn Journal,
     ) -> Result<Run, EngineError> {
-        let Some(Record { event: Event::RunStarted(start), .. }) = records.first() else {
-            return Err(EngineError::NoStart { run: id.into() });
-        };
-        let catalogs = Catalogs { journal, own: self, read: HashMap::new().into() };
-        let catalog = match &start.catalog {
-            Some(hash) => catalogs
-                .get(hash)
-                .ok_or_else(|| EngineError::Catalog { run: id.into(), hash: hash.clone() })?,
-            None => self.catalog().clone(),
-        };
-        let mount = Mount::of_run(start, &catalog);
-        let mut run = Run::new(id, catalog, mount);
-        for record in records {
-            replay::remount(&mut run, record, &|hash: &str| catalogs.get(hash))
-                .map_err(|_| EngineError::Catalog { run: id.into(), hash: hash_of(record) })?;
-            fold(&mut run, record);
-        }
-        Ok(run)
-    }
-}
-
-fn hash_of(record: &Record) -> Arc<str> {
-    match &record.event {
-        Event::RunResumed(resumed) => resumed.catalog.clone().unwrap_or_else(|| Arc::from("")),
-        _ => Arc::from(""),
-    }
-}
-
-/// The catalogs that a run names, read once each.
-struct Catalogs<'a> {
-    journal: &'a dyn Journal,
-    own: &'a Engine,
-    read: std::sync::Mutex<HashMap<Arc<str>, Arc<Catalog>>>,
-}
-
-impl Catalogs<'_> {
-    fn get(&self, hash: &str) -> Option<Arc<Catalog>> {
-        let mut read = self.read.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        if let Some(catalog) = read.get(hash) {
-            return Some(catalog.clone());
-        }
-        let catalog = if self.own.catalog_hash() == hash {
-            self.own.catalog().clone()
-        } else {
-            let text = self.journal.kept(hash).ok().flatten()?;
-            Arc::new(Catalog::from_text(hash, &text).ok()?)
-        };
-        read.insert(hash.into(), catalog.clone());
-        Some(catalog)
+        let own = (self.catalog_hash(), self.catalog().clone());
+        Contracts::of(id, records, journal, Some(own))?.fold(id, records)
     }
 }
 
@@ -107,15 +60,10 @@ impl Session {
             return Err(EngineError::Over { run: self.run().id().clone() });
         }
         let resumed = self.amended(by).await?;
-        let record_of = Record {
-            run: self.run().id().clone(),
-            seq: 0,
-            at: 0,
-            event: Event::RunResumed(Box::new(resumed.clone())),
-        };
         let own = self.engine().catalog().clone();
-        // The catalog is this engine's own; it is always there.
-        let _ = replay::remount(self.run_mut(), &record_of, &move |_: &str| Some(own.clone()));
+        let run = self.run().id().clone();
+        replay::go_by(self.run_mut(), &resumed, &move |_: &str| Some(own.clone()))
+            .map_err(|hash| EngineError::Catalog { run, hash })?;
         self.take_up(resumed).await
     }
 

@@ -51,6 +51,9 @@ pub struct Session {
     lease: Lease,
     observer: Option<Observer>,
     cancel: CancellationToken,
+    leave: CancellationToken,
+    /// The effects of the first events, where they were written and nothing was done about them.
+    begun: Vec<Effect>,
     journal: Arc<dyn Journal>,
     approver: Arc<dyn Approver>,
     /// The body of the last request, where bodies are kept.
@@ -82,7 +85,28 @@ impl Session {
         cancel: CancellationToken,
     ) -> Self {
         let (journal, approver) = (engine.journal.clone(), engine.approver.clone());
-        Self { engine, run, seq: 0, lease, observer, cancel, journal, approver, body: None }
+        Self {
+            engine,
+            run,
+            seq: 0,
+            lease,
+            observer,
+            cancel,
+            leave: CancellationToken::new(),
+            begun: Vec::new(),
+            journal,
+            approver,
+            body: None,
+        }
+    }
+
+    /// Leaves the run to others once the token fires: nothing new is begun, tool calls under way
+    /// end in their own time, and the run is parked as [`left`](crate::Parked::left). Whoever
+    /// takes it up goes on, and nothing is in doubt.
+    #[must_use]
+    pub fn leave_with(mut self, leave: CancellationToken) -> Self {
+        self.leave = leave;
+        self
     }
 
     /// With events before.
@@ -119,9 +143,29 @@ impl Session {
     ///
     /// # Errors
     /// The journal failed.
-    pub async fn start(&mut self, mut start: RunStarted) -> Result<Outcome, EngineError> {
+    pub async fn start(&mut self, start: RunStarted) -> Result<Outcome, EngineError> {
+        self.begin(start).await?;
+        self.go().await
+    }
+
+    /// Writes down that the run begins, and does nothing about it: [`go`](Self::go) does. From here
+    /// on the run is not lost, whatever becomes of this process.
+    ///
+    /// # Errors
+    /// The journal failed, or has a run of this id already.
+    pub async fn begin(&mut self, mut start: RunStarted) -> Result<(), EngineError> {
         start.catalog = self.engine.keep_catalog(&self.journal).await?;
-        self.drive(Event::RunStarted(Box::new(start)), VecDeque::new()).await
+        self.begun = self.record(Event::RunStarted(Box::new(start)), &[]).await?;
+        Ok(())
+    }
+
+    /// Goes on with what was begun, to the run's end or until it waits for people who are not here.
+    ///
+    /// # Errors
+    /// The journal failed.
+    pub async fn go(&mut self) -> Result<Outcome, EngineError> {
+        let begun = std::mem::take(&mut self.begun);
+        self.drive(begun, VecDeque::new()).await
     }
 
     /// Goes on after an answer with the user's next words.
@@ -129,7 +173,8 @@ impl Session {
     /// # Errors
     /// The journal failed.
     pub async fn say(&mut self, text: &str) -> Result<Outcome, EngineError> {
-        self.drive(Event::UserSaid { text: text.into() }, VecDeque::new()).await
+        let said = self.record(Event::UserSaid { text: text.into() }, &[]).await?;
+        self.drive(said, VecDeque::new()).await
     }
 
     /// Takes the run up: with the machine mounted already.
@@ -144,8 +189,10 @@ impl Session {
             if let Some(finish) = self.run.finish() {
                 return Ok(Outcome::Finished(finish.clone()));
             }
+            let resumed = self.record(resumed, &[]).await?;
             return self.drive(resumed, VecDeque::new()).await;
         }
+        let resumed = self.record(resumed, &[]).await?;
         self.drive(resumed, mail).await
     }
 
@@ -156,7 +203,7 @@ impl Session {
 
     async fn drive(
         &mut self,
-        input: Event,
+        mut effects: Vec<Effect>,
         mut mail: VecDeque<Message>,
     ) -> Result<Outcome, EngineError> {
         let engine = self.engine.clone();
@@ -170,13 +217,12 @@ impl Session {
         };
         let cancel = self.cancel.clone();
         let watch = self.journal.watch(self.lease.run());
-        let mut cancel_seen = false;
-        let mut input = input;
+        let leave = self.leave.clone();
+        let (mut cancel_seen, mut leave_seen) = (false, false);
         let mut settles: Option<u64> = None;
         loop {
             let mut ended = false;
-            let settled: &[u64] = settles.as_slice();
-            for effect in self.record(input, settled).await? {
+            for effect in effects {
                 match effect {
                     Effect::Append(_) => {}
                     Effect::CallModel { hop, request, timeout } => {
@@ -232,7 +278,7 @@ impl Session {
             if settles.take().is_some() {
                 flight.withdraw(&self.run);
             }
-            input = loop {
+            let input = loop {
                 if let Some(message) = mail.pop_front() {
                     settles = Some(message.id);
                     if let Some(event) = event_of(message.body) {
@@ -251,6 +297,14 @@ impl Session {
                     () = cancel.cancelled(), if !cancel_seen => {
                         cancel_seen = true;
                         Some(Event::CancelRequested { by: None })
+                    }
+                    () = leave.cancelled(), if !leave_seen => {
+                        leave_seen = true;
+                        if flight.tools.is_empty() {
+                            // A reply that is not waited for is asked for again.
+                            return self.parked(Vec::new());
+                        }
+                        Some(Event::PauseRequested { by: None, handover: true })
                     }
                     () = async { match &watch { Some(watch) => watch.changed().await, None => std::future::pending().await } } => {
                         mail.extend(self.journal.inbox(self.lease.run())?);
@@ -273,6 +327,7 @@ impl Session {
                 }
             };
             self.remember_body(&input);
+            effects = self.record(input, settles.as_slice()).await?;
         }
     }
 
@@ -294,6 +349,7 @@ impl Session {
             approver: self.approver.clone(),
             observer: self.observer.clone(),
             cancel: cancel.child_token(),
+            leave: self.leave.clone(),
         };
         delegate::call_delegate(child, call, family)
     }
@@ -310,10 +366,11 @@ impl Session {
 
     fn parked(&self, delegates: Vec<Arc<str>>) -> Result<Outcome, EngineError> {
         let (waits, paused) = (self.run.waits(), self.run.is_paused());
-        if waits.is_empty() && !paused && delegates.is_empty() {
-            return Err(EngineError::Halted { run: self.run.id().clone() });
+        let (run, left) = (self.run.id().clone(), self.leave.is_cancelled());
+        if waits.is_empty() && !paused && delegates.is_empty() && !left {
+            return Err(EngineError::Halted { run });
         }
-        Ok(Outcome::Parked(Parked { run: self.run.id().clone(), paused, waits, delegates }))
+        Ok(Outcome::Parked(Parked { run, paused, waits, delegates, left }))
     }
 
     fn left(&self, expires_at: Option<u64>) -> Option<Duration> {
@@ -384,7 +441,7 @@ fn event_of(message: Inbox) -> Option<Event> {
         Inbox::Answer { call, text, by } => Event::UserAnswered { call, text: Some(text), by },
         Inbox::Doubt { call, resolution, by, .. } => Event::DoubtResolved { call, resolution, by },
         Inbox::Cancel { by } => Event::CancelRequested { by },
-        Inbox::Pause { by } => Event::PauseRequested { by },
+        Inbox::Pause { by } => Event::PauseRequested { by, handover: false },
         // A run that is driven goes on.
         Inbox::Resume { .. } => return None,
     })

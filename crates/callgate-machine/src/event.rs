@@ -185,6 +185,10 @@ pub enum Event {
         /// Who.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         by: Option<Arc<str>>,
+        /// Nobody wants it to wait: the process that drives it ends, and whoever takes it up next
+        /// goes on.
+        #[serde(default, skip_serializing_if = "is_false")]
+        handover: bool,
     },
     /// Input: the run goes on: after a pause, in another process, with another model or catalog.
     RunResumed(Box<RunResumed>),
@@ -199,6 +203,9 @@ pub enum Event {
         /// Who wanted it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         by: Option<Arc<str>>,
+        /// Nobody did: the process that drove it ended.
+        #[serde(default, skip_serializing_if = "is_false")]
+        handover: bool,
     },
     /// Derived: the run is over.
     RunFinished(Box<Finish>),

@@ -4,7 +4,7 @@ use std::{collections::VecDeque, sync::Arc};
 
 use callgate_contract::Catalog;
 
-use crate::{Event, Mount, Record, Run, fold};
+use crate::{Event, Mount, Record, Run, event::RunResumed, fold};
 
 /// Where a journal and its derivation part.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -123,13 +123,24 @@ pub fn remount(
     catalogs: &impl Fn(&str) -> Option<Arc<Catalog>>,
 ) -> Result<(), Difference> {
     let Event::RunResumed(resumed) = &record.event else { return Ok(()) };
+    go_by(run, resumed, catalogs).map_err(|hash| Difference::Catalog { seq: record.seq, hash })
+}
+
+/// Mounts the run anew as a resumption says.
+///
+/// # Errors
+/// The hash of a catalog that is not there.
+pub fn go_by(
+    run: &mut Run,
+    resumed: &RunResumed,
+    catalogs: &impl Fn(&str) -> Option<Arc<Catalog>>,
+) -> Result<(), Arc<str>> {
     let Some(start) = run.start() else { return Ok(()) };
     let mut start = start.clone();
     let catalog = match &resumed.catalog {
         None if resumed.model.is_none() && resumed.fallbacks.is_none() => return Ok(()),
         None => run.catalog().clone(),
-        Some(hash) => catalogs(hash)
-            .ok_or_else(|| Difference::Catalog { seq: record.seq, hash: hash.clone() })?,
+        Some(hash) => catalogs(hash).ok_or_else(|| hash.clone())?,
     };
     if let Some(model) = &resumed.model {
         start.model = model.clone();

@@ -25,11 +25,18 @@ use crate::{
 const ATTEMPTS: u32 = 5;
 
 /// A person wants the run to wait.
-pub(crate) fn pause(run: &mut Run, by: Option<&Arc<str>>, out: &mut Vec<Effect>) {
-    if run.is_held() || run.cancelled || run.phase == Phase::New {
+pub(crate) fn pause(run: &mut Run, by: Option<&Arc<str>>, handover: bool, out: &mut Vec<Effect>) {
+    if run.cancelled || run.phase == Phase::New {
         return;
     }
-    run.pause = Some(Pause { by: by.cloned(), in_force: false });
+    if let Some(pause) = &mut run.pause {
+        // A person wants what was only to be handed over to wait for good.
+        if pause.handover && !handover && !pause.in_force {
+            (pause.by, pause.handover) = (by.cloned(), false);
+        }
+        return;
+    }
+    run.pause = Some(Pause { by: by.cloned(), handover, in_force: false });
     rest(run, out);
 }
 
@@ -39,7 +46,8 @@ pub(crate) fn rest(run: &Run, out: &mut Vec<Effect>) {
         && !pause.in_force
         && run.in_flight() == 0
     {
-        out.push(Effect::Append(Event::RunPaused { by: pause.by.clone() }));
+        let (by, handover) = (pause.by.clone(), pause.handover);
+        out.push(Effect::Append(Event::RunPaused { by, handover }));
     }
 }
 

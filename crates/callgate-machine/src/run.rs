@@ -67,6 +67,7 @@ pub struct Run {
 #[derive(Debug, Clone)]
 pub(crate) struct Pause {
     pub by: Option<Arc<str>>,
+    pub handover: bool,
     pub in_force: bool,
 }
 
@@ -285,7 +286,7 @@ impl Run {
 
     /// Whether it waits to be resumed by a person's wish.
     pub fn is_paused(&self) -> bool {
-        self.pause.as_ref().is_some_and(|pause| pause.in_force)
+        self.pause.as_ref().is_some_and(|pause| pause.in_force && !pause.handover)
     }
 
     /// The calls under way, each with its tool's name.

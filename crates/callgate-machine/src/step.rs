@@ -144,7 +144,9 @@ fn advance(run: &mut Run, record: &Record) -> Vec<Effect> {
         Event::DoubtResolved { call, resolution, by } => {
             resume::resolved(run, call, resolution, by.as_ref(), &mut out);
         }
-        Event::PauseRequested { by } => resume::pause(run, by.as_ref(), &mut out),
+        Event::PauseRequested { by, handover } => {
+            resume::pause(run, by.as_ref(), *handover, &mut out);
+        }
         Event::RunPaused { .. } => {
             if let Some(pause) = &mut run.pause {
                 pause.in_force = true;

@@ -243,6 +243,12 @@ struct Call<'a> {
 
 #[derive(Deserialize, Default)]
 #[serde(default)]
+struct Paused {
+    handover: bool,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
 struct Finished {
     status: String,
     text: Option<String>,
@@ -326,7 +332,11 @@ impl RunSummary {
             "approvalDecided" | "userAnswered" | "doubtResolved" | "callFinished" => {
                 self.close_if_open(element);
             }
-            "runPaused" => self.paused = true,
+            "runPaused" => {
+                let paused: Paused = read(element);
+                // One that was handed over goes on with whoever takes it up.
+                self.paused = !paused.handover;
+            }
             "runResumed" => {
                 self.paused = false;
                 let resumed: Call<'_> = read(element);
@@ -433,6 +443,7 @@ mod tests {
             r#""type":"callInDoubt","call":"c3","attempt":1,"policy":{"resolution":"redo"}"#;
         let done = r#""type":"doubtResolved","call":"c3","resolution":{"resolution":"redo"}"#;
         let paused = r#""type":"runPaused""#;
+        let handed_over = r#""type":"runPaused","handover":true"#;
         let resumed = r#""type":"runResumed","model":"other:m""#;
         let over = r#""type":"runFinished","status":"answered","text":"42","hops":1,"calls":0,"usage":{"inputTokens":3,"outputTokens":4}"#;
         let odd = r#""type":"runFinished","status":"evaporated""#;
@@ -451,6 +462,7 @@ mod tests {
             (&[START, doubt, paused], RunState::InDoubt),
             (&[START, doubt, paused, done], RunState::Paused),
             (&[START, ask, paused], RunState::Paused),
+            (&[START, handed_over], RunState::Running),
             (&[START, ask, paused, resumed], RunState::Waiting),
             (&[START, ask, over], RunState::Answered),
             (&[START, over, unknown], RunState::Answered),

@@ -275,7 +275,9 @@ proptest! {
                     Next::Input(Box::new(play::replied(1_000, Some(play::says("late")), None)))
                 }
                 Some(Move::Crash) => Next::Crash,
-                Some(Move::Pause) => Next::Input(Box::new(Event::PauseRequested { by: None })),
+                Some(Move::Pause) => {
+                    Next::Input(Box::new(Event::PauseRequested { by: None, handover: false }))
+                }
                 None => Next::Answer(0),
             }),
         };

@@ -150,7 +150,7 @@ impl<'s> Waiting<'s> {
     pub(super) fn hear(&mut self, key: &str, said: Say) -> Option<Event> {
         match said {
             Say::Cancel { by } => return Some(Event::CancelRequested { by }),
-            Say::Pause { by } => return Some(Event::PauseRequested { by }),
+            Say::Pause { by } => return Some(Event::PauseRequested { by, handover: false }),
             Say::Resume { by } => {
                 let resumed = RunResumed { by, ..RunResumed::default() };
                 return Some(Event::RunResumed(Box::new(resumed)));
