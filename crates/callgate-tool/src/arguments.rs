@@ -3,8 +3,12 @@
 //! A number is never turned into a number here: `9007199254740993` and `1.10` have to reach the
 //! tool as the model wrote them (law 7), so values are slices of the admitted text.
 
-use std::{borrow::Cow, collections::BTreeMap};
+use std::{borrow::Cow, collections::BTreeMap, fmt};
 
+use serde::{
+    Deserialize, Deserializer,
+    de::{MapAccess, Visitor},
+};
 use serde_json::value::RawValue;
 
 use crate::template::Pointer;
@@ -35,6 +39,37 @@ impl<'a> Arguments<'a> {
 pub(crate) fn items(json: &str) -> Option<Vec<&str>> {
     let items: Vec<&RawValue> = serde_json::from_str(json).ok()?;
     Some(items.into_iter().map(RawValue::get).collect())
+}
+
+/// The members of an object in the order in which they are written, verbatim; nothing for another
+/// value.
+pub(crate) fn members(json: &str) -> Option<Vec<(String, &str)>> {
+    let Members(members) = serde_json::from_str(json).ok()?;
+    Some(members.into_iter().map(|(name, value)| (name, value.get())).collect())
+}
+
+struct Members<'a>(Vec<(String, &'a RawValue)>);
+
+impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct InOrder;
+        impl<'de> Visitor<'de> for InOrder {
+            type Value = Members<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                let mut all = Vec::new();
+                while let Some(member) = map.next_entry()? {
+                    all.push(member);
+                }
+                Ok(Members(all))
+            }
+        }
+        deserializer.deserialize_map(InOrder)
+    }
 }
 
 /// A value as it stands in a text: a string without its quotes, anything else as its JSON.

@@ -45,6 +45,7 @@
 //! ```
 #![forbid(unsafe_code)]
 
+pub mod a2a;
 mod arguments;
 mod backend;
 mod call;

@@ -16,8 +16,8 @@ use reqwest::{
 };
 
 use super::{
-    fill::Filled,
     is_safe,
+    payload::Sent,
     request::{Header, Request},
 };
 use crate::guard::{self, Authority, Denied, Destination, MAX_REDIRECTS, Policy, Resolver};
@@ -152,7 +152,7 @@ struct Hop<'a> {
     method: Method,
     url: Url,
     headers: Vec<Header>,
-    body: Option<&'a Filled>,
+    body: Option<&'a Sent>,
 }
 
 impl Hop<'_> {
@@ -162,7 +162,7 @@ impl Hop<'_> {
             request = request.header(header.name.clone(), header.value.clone());
         }
         if let Some(body) = self.body {
-            request = request.body(body.real.clone());
+            request = request.body(body.bytes.clone());
         }
         let before = sent.swap(true, Ordering::Relaxed);
         request.send().await.map_err(|error| {

@@ -114,6 +114,18 @@ pub(crate) enum Unfilled {
     Host { value: String },
     #[error("the value for the header {name} has characters that no header takes")]
     Header { name: String },
+    #[error(
+        "`{value}` has the character `{separator}` in it, which separates values there: the service would read two"
+    )]
+    Separator { value: String, separator: &'static str },
+    #[error("the cookie `{name}` has characters that no cookie takes: `{value}`")]
+    Cookie { name: String, value: String },
+    #[error("the text is no Base64")]
+    Base64,
+    #[error(
+        "a file has either `text` or `base64`, each a text, and there is one file where one is sent"
+    )]
+    File,
     #[error("the tool's URL `{shown}` is not a URL")]
     Url { shown: String },
     #[error(transparent)]
@@ -131,11 +143,15 @@ impl Unfilled {
         let words = text::ends(&text::clean(&self.to_string()), text::QUOTED);
         match self {
             Self::Unset { .. } | Self::Url { .. } => misconfigured(words),
-            Self::Missing { .. } | Self::EmptySegment | Self::Header { .. } => {
-                Failure::new(ErrorKind::ToolError, words)
-                    .executed(Executed::No)
-                    .hint("Give a value and call again.")
-            }
+            Self::Missing { .. }
+            | Self::EmptySegment
+            | Self::Header { .. }
+            | Self::Separator { .. }
+            | Self::Cookie { .. }
+            | Self::Base64
+            | Self::File => Failure::new(ErrorKind::ToolError, words)
+                .executed(Executed::No)
+                .hint("Give a value and call again."),
             Self::Climbs { .. } | Self::Host { .. } | Self::Denied(_) => {
                 Failure::new(ErrorKind::PolicyDenied, words)
             }

@@ -17,6 +17,12 @@
 //! - **Body**: `"arguments"` sends the argument object byte for byte; otherwise JSON in which a
 //!   text that is exactly one placeholder becomes the argument's JSON, digits as written.
 //!   `Content-Type: application/json` unless the contract says otherwise.
+//! - **Other bodies**, in `body`'s stead: `form` (`application/x-www-form-urlencoded`), `multipart`
+//!   (`multipart/form-data`) and `raw` (a text or bytes as they are). Fields of the first two are
+//!   written like query parameters; a part can be a file, its content a text or Base64.
+//! - **Lists and objects** outside of JSON are written in OpenAPI's styles where the contract says
+//!   so: `{"value": "{ids}", "style": "form", "explode": false}` in `query`, `form`, `multipart`,
+//!   `headers` and `cookies`, and `path` for the URL's placeholders. See `style.rs` for the table.
 //! - **Secrets** `${NAME}`, `${NAME:-default}` are looked up when the request is made. The wire
 //!   record shows `${NAME}`, and so does every message and body that a server echoes them in.
 //! - **Destination**: see [`guard`](crate::guard). The system's proxy settings are not used: a
@@ -46,11 +52,16 @@
 
 mod body;
 mod client;
+mod content;
+mod field;
 mod fill;
+mod multipart;
+mod payload;
 mod request;
 mod response;
 mod spec;
 pub mod status;
+mod style;
 mod url;
 
 use std::{
@@ -64,8 +75,11 @@ use std::{
 use callgate_contract::{ErrorKind, Executed, Failure, Output};
 use reqwest::Method;
 
+pub use content::Content;
+pub use field::Styled;
 pub(crate) use spec::KIND;
 pub use spec::{Auth, DEFAULT_MAX_BYTES, HttpBackendSpec, HttpSpec};
+pub use style::Style;
 pub(crate) use url::encode;
 
 use crate::{
@@ -180,7 +194,7 @@ impl Backend for Http {
 
 /// Methods that change nothing (RFC 9110 9.2.1).
 fn is_safe(method: &Method) -> bool {
-    matches!(*method, Method::GET | Method::HEAD)
+    matches!(*method, Method::GET | Method::HEAD | Method::OPTIONS)
 }
 
 fn scrubbed(mut failure: Failure, secrets: &Secrets) -> Failure {

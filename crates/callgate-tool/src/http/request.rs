@@ -3,14 +3,16 @@
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use reqwest::{
     Method,
-    header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderName, HeaderValue},
+    header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, COOKIE, HeaderName, HeaderValue},
 };
 use serde::Serialize;
 use serde_json::{Map, Value, value::RawValue};
 
 use super::{
+    field::Field,
     fill::{Fill, Filled, Unfilled},
     is_safe,
+    payload::Sent,
     spec::{AuthPlan, Plan},
     url::{Target, target},
 };
@@ -25,7 +27,7 @@ pub(crate) struct Request {
     pub(crate) method: Method,
     pub(crate) target: Target,
     pub(crate) headers: Vec<Header>,
-    pub(crate) body: Option<Filled>,
+    pub(crate) body: Option<Sent>,
 }
 
 #[derive(Clone)]
@@ -54,19 +56,23 @@ impl Request {
         secrets: &mut Secrets,
     ) -> Result<Self, Unfilled> {
         let mut fill = Fill { arguments: Arguments(call.arguments), env, secrets };
-        let target = target(&plan.url, &plan.query, &mut fill)?;
+        let target = target(&plan.url, &plan.path, &plan.query, &mut fill)?;
         let mut headers = Vec::new();
-        for (name, template) in &plan.headers {
-            if let Some(text) = fill.text(template, str::to_owned)? {
+        for (name, field) in &plan.headers {
+            if let Some(text) = field.fill_text(name, &mut fill)? {
                 let name = HeaderName::try_from(name)
                     .map_err(|_| Unfilled::Header { name: name.clone() })?;
                 headers.push(Header::new(name, &text)?);
             }
         }
+        if let Some(cookies) = cookies(&plan.cookies, &mut fill)? {
+            headers.push(Header::new(COOKIE, &cookies)?);
+        }
         if let Some(auth) = &plan.auth {
             headers.push(Header::new(AUTHORIZATION, &authorization(auth, &mut fill)?)?);
         }
-        let body = plan.body.as_ref().map(|body| body.fill(&mut fill)).transpose()?;
+        let body =
+            plan.payload.as_ref().map(|payload| payload.fill(&mut fill)).transpose()?.flatten();
         let mut default = |name: HeaderName, value: &str| {
             if headers.iter().all(|header| header.name != name) {
                 headers.push(Header::new(name, &Filled::plain(value))?);
@@ -74,8 +80,8 @@ impl Request {
             Ok::<(), Unfilled>(())
         };
         default(ACCEPT, ACCEPTED)?;
-        if body.is_some() {
-            default(CONTENT_TYPE, "application/json")?;
+        if let Some(body) = &body {
+            default(CONTENT_TYPE, &body.content_type)?;
         }
         if !is_safe(&plan.method) {
             default(IDEMPOTENCY_KEY.clone(), call.idempotency_key)?;
@@ -93,6 +99,9 @@ impl Request {
             .collect();
         let body = self.body.as_ref().map(|body| {
             let text = shown(&body.shown);
+            if !body.is_json {
+                return RawValue::from_string(Value::from(text).to_string()).unwrap_or_default();
+            }
             // A masked value may have been the inside of a number.
             RawValue::from_string(text.clone())
                 .or_else(|_| RawValue::from_string(Value::from(text).to_string()))
@@ -115,6 +124,27 @@ struct Wire<'a> {
     headers: &'a Map<String, Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
     body: Option<&'a RawValue>,
+}
+
+/// All cookies that are there as one header (RFC 6265 4.2.1).
+fn cookies(cookies: &[(String, Field)], fill: &mut Fill<'_>) -> Result<Option<Filled>, Unfilled> {
+    let mut out: Option<Filled> = None;
+    for (name, field) in cookies {
+        let Some(value) = field.fill_text(name, fill)? else { continue };
+        // What would end the value and begin another cookie (RFC 6265 4.1.1). A comma does not,
+        // and lists have it.
+        let ends = |c: char| c.is_whitespace() || c.is_control() || "\";\\".contains(c);
+        if !value.secret && value.real.contains(ends) {
+            return Err(Unfilled::Cookie { name: name.clone(), value: value.real });
+        }
+        let all = out.get_or_insert_default();
+        if !all.real.is_empty() {
+            all.push("; ");
+        }
+        all.push(&format!("{name}="));
+        all.append(&value);
+    }
+    Ok(out)
 }
 
 /// Credentials are secret for other origins even when the contract spells them out.

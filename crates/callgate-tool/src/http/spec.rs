@@ -1,6 +1,6 @@
 //! The `http` object of a contract, as written and as checked.
 
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 
 use reqwest::{Method, header::HeaderName};
 use schemars::JsonSchema;
@@ -10,9 +10,15 @@ use serde_json::{Map, Value};
 use crate::{
     Backend, Reads,
     guard::Allowed,
-    http::{Http, body::Body},
+    http::{
+        Content, Http,
+        field::{Field, Repeated, Written, goes_there, shaped},
+        multipart::InParts,
+        payload::{IN_FIELDS, Payload},
+        style::{How, Style},
+    },
     registry::{BackendError, Build, Kind, Problem, known_fields_of, pointer_to},
-    template::{Piece, Template},
+    template::{Piece, Pointer, Template},
 };
 
 /// How much a response may hold when the contract says nothing: 4 MiB.
@@ -33,22 +39,50 @@ pub struct HttpBackendSpec {
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct HttpSpec {
-    /// GET (the default), HEAD, POST, PUT, PATCH or DELETE.
+    /// GET (the default), HEAD, POST, PUT, PATCH, DELETE or OPTIONS.
     #[serde(default)]
     pub method: Option<String>,
     /// Where to. An argument fills part of one path segment or query value; `"{url}"` alone takes
     /// the whole URL from an argument.
     pub url: String,
-    /// Query parameters. One whose argument is absent or null is left out; a list repeats it.
+    /// How placeholders of the URL's path are written whose arguments are lists or objects:
+    /// `{"ids": {"style": "simple"}}` for `/items/{ids}`.
     #[serde(default)]
+    #[schemars(with = "BTreeMap<String, InPath>")]
+    pub path: Map<String, Value>,
+    /// Query parameters. One whose argument is absent or null is left out; a list repeats it, and
+    /// `{"value": "{ids}", "style": "form", "explode": false}` writes it in one of OpenAPI's styles.
+    #[serde(default)]
+    #[schemars(with = "BTreeMap<String, Repeated>")]
     pub query: Map<String, Value>,
-    /// Headers. One whose argument is absent or null is left out.
+    /// Headers. One whose argument is absent or null is left out. A list or an object is written
+    /// with `{"value": "{ids}", "style": "simple"}`.
     #[serde(default)]
+    #[schemars(with = "BTreeMap<String, Written>")]
     pub headers: Map<String, Value>,
+    /// Cookies, as `headers`.
+    #[serde(default)]
+    #[schemars(with = "BTreeMap<String, Written>")]
+    pub cookies: Map<String, Value>,
     /// `"arguments"` for the argument object byte for byte, or JSON with placeholders in its
     /// texts. A text that is one placeholder becomes the argument's JSON value.
     #[serde(default, deserialize_with = "present")]
     pub body: Option<Value>,
+    /// A body of `application/x-www-form-urlencoded`: fields as in `query`.
+    #[serde(default)]
+    #[schemars(with = "Option<BTreeMap<String, Repeated>>")]
+    pub form: Option<Map<String, Value>>,
+    /// A body of `multipart/form-data`: fields as in `query`, each a part, and content:
+    /// `{"text": "{csv}", "filename": "a.csv", "contentType": "text/csv"}`, `{"base64": "{data}"}`
+    /// or `{"file": "{file}"}`.
+    #[serde(default)]
+    #[schemars(with = "Option<BTreeMap<String, InParts>>")]
+    pub multipart: Option<Map<String, Value>>,
+    /// A body sent as it is: `{"text": "{xml}", "contentType": "text/xml"}`, `{"base64": "{data}"}`
+    /// or `{"file": "{file}"}`. Without its argument there is no body.
+    #[serde(default, deserialize_with = "present")]
+    #[schemars(with = "Option<Content>")]
+    pub raw: Option<Value>,
     /// Credentials.
     #[serde(default)]
     pub auth: Option<Auth>,
@@ -88,15 +122,41 @@ fn present<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<V
 pub(crate) struct Plan {
     pub(crate) method: Method,
     pub(crate) url: Template,
-    pub(crate) query: Vec<(String, Vec<Template>)>,
+    /// By their placeholders in the URL.
+    pub(crate) path: Vec<(Pointer, PathStyle)>,
+    pub(crate) query: Vec<(String, Vec<Field>)>,
     /// By the name as the contract writes it.
-    pub(crate) headers: Vec<(String, Template)>,
-    pub(crate) body: Option<Body>,
+    pub(crate) headers: Vec<(String, Field)>,
+    pub(crate) cookies: Vec<(String, Field)>,
+    pub(crate) payload: Option<Payload>,
     pub(crate) auth: Option<AuthPlan>,
     pub(crate) allow: Vec<Allowed>,
     pub(crate) max_bytes: usize,
     pub(crate) follow_redirects: bool,
 }
+
+/// How a placeholder in the path is written.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct InPath {
+    /// `simple`, `label`, `matrix` or `json`.
+    style: Style,
+    /// Whether each item or member stands for itself; it does not when absent.
+    #[serde(default)]
+    explode: Option<bool>,
+    /// What `matrix` calls it, where that is not the argument's name.
+    #[serde(default)]
+    name: Option<String>,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct PathStyle {
+    pub(crate) how: How,
+    pub(crate) name: String,
+}
+
+const IN_PATH: &[Style] = &[Style::Simple, Style::Label, Style::Matrix, Style::Json];
+const IN_HEADERS: &[Style] = &[Style::Simple, Style::Json];
 
 pub(crate) enum AuthPlan {
     Bearer(Template),
@@ -133,14 +193,29 @@ impl Plan {
         if !starts_well {
             return Err(BackendError::invalid("/url", Problem::Url { url: spec.url }));
         }
-        let query = spec.query.iter().map(|(k, v)| Ok((k.clone(), query_values(k, v)?)));
-        let body = match &spec.body {
-            Some(_) if matches!(method, Method::GET | Method::HEAD) => {
+        let path = path_styles(&spec.path, &url)?;
+        let query = spec
+            .query
+            .iter()
+            .map(|(k, v)| Ok((k.clone(), Field::read_several(v, &below("/query", k), IN_FIELDS)?)));
+        let payload = match Payload::read(&spec)? {
+            Some((_, place)) if matches!(method, Method::GET | Method::HEAD) => {
                 let problem = Problem::BodyOnGet { method: method.to_string() };
-                return Err(BackendError::invalid("/body", problem));
+                return Err(BackendError::invalid(place, problem));
             }
-            body => body.as_ref().map(|b| Body::read(b, "/body")).transpose()?,
+            payload => payload.map(|(payload, _)| payload),
         };
+        let headers: Vec<(String, Field)> =
+            spec.headers.iter().map(|(k, v)| header(k, v)).collect::<Result<_, _>>()?;
+        for (name, _) in &headers {
+            let is_parts = matches!(payload, Some(Payload::Multipart(_)));
+            let is_taken = (is_parts && name.eq_ignore_ascii_case("content-type"))
+                || (!spec.cookies.is_empty() && name.eq_ignore_ascii_case("cookie"));
+            if is_taken {
+                let problem = Problem::ReservedHeader { name: name.clone() };
+                return Err(BackendError::invalid(below("/headers", name), problem));
+            }
+        }
         let text = |text: &str, pointer: &str| {
             Template::parse(text).map_err(BackendError::template(pointer))
         };
@@ -155,8 +230,10 @@ impl Plan {
         Ok(Self {
             url,
             query: query.collect::<Result<_, BackendError>>()?,
-            headers: spec.headers.iter().map(|(k, v)| header(k, v)).collect::<Result<_, _>>()?,
-            body,
+            headers,
+            cookies: spec.cookies.iter().map(|(k, v)| cookie(k, v)).collect::<Result<_, _>>()?,
+            path,
+            payload,
             auth,
             allow: spec.allow,
             max_bytes: spec.max_bytes.unwrap_or(DEFAULT_MAX_BYTES),
@@ -169,31 +246,31 @@ impl Plan {
 /// Every placeholder of a plan, with its place in the backend object.
 pub(super) fn reads(plan: &Plan) -> Vec<Reads> {
     let mut all = Vec::new();
-    let mut add = |at: &str, template: &Template| {
+    let mut add = |at: &str, arguments: Vec<&Pointer>| {
         all.extend(
-            template
-                .arguments()
+            arguments
+                .into_iter()
                 .map(|pointer| Reads { at: format!("/http{at}"), argument: pointer.to_string() }),
         );
     };
-    add("/url", &plan.url);
+    add("/url", plan.url.arguments().collect());
     for (key, values) in &plan.query {
-        values.iter().for_each(|value| add(&below("/query", key), value));
+        values.iter().for_each(|value| add(&below("/query", key), value.arguments()));
     }
-    for (name, value) in &plan.headers {
-        add(&below("/headers", name), value);
+    for (place, fields) in [("/headers", &plan.headers), ("/cookies", &plan.cookies)] {
+        for (name, value) in fields {
+            add(&below(place, name), value.arguments());
+        }
     }
     match &plan.auth {
         None => {}
-        Some(AuthPlan::Bearer(token)) => add("/auth/bearer", token),
+        Some(AuthPlan::Bearer(token)) => add("/auth/bearer", token.arguments().collect()),
         Some(AuthPlan::Basic(username, password)) => {
-            add("/auth/basic/username", username);
-            add("/auth/basic/password", password);
+            add("/auth/basic/username", username.arguments().collect());
+            add("/auth/basic/password", password.arguments().collect());
         }
     }
-    if let Some(body) = &plan.body {
-        all.extend(body.reads("/http/body"));
-    }
+    all.extend(plan.payload.iter().flat_map(Payload::reads));
     all
 }
 
@@ -205,6 +282,7 @@ fn method(name: Option<&str>) -> Result<Method, BackendError> {
         "PUT" => Ok(Method::PUT),
         "PATCH" => Ok(Method::PATCH),
         "DELETE" => Ok(Method::DELETE),
+        "OPTIONS" => Ok(Method::OPTIONS),
         other => {
             Err(BackendError::invalid("/method", Problem::Method { method: other.to_owned() }))
         }
@@ -215,20 +293,31 @@ pub(super) fn below(parent: &str, key: &str) -> String {
     format!("{parent}{}", pointer_to(key))
 }
 
-/// One value, or several for a parameter that is repeated.
-fn query_values(key: &str, value: &Value) -> Result<Vec<Template>, BackendError> {
-    let pointer = below("/query", key);
-    let one = |value: &Value| match value {
-        Value::String(text) => {
-            Template::parse(text).map_err(BackendError::template(pointer.clone()))
-        }
-        Value::Number(_) | Value::Bool(_) => Ok(Template(vec![Piece::Text(value.to_string())])),
-        _ => Err(BackendError::invalid(pointer.clone(), Problem::QueryValue)),
-    };
-    match value {
-        Value::Array(values) => values.iter().map(one).collect(),
-        value => Ok(vec![one(value)?]),
+fn path_styles(
+    styles: &Map<String, Value>,
+    url: &Template,
+) -> Result<Vec<(Pointer, PathStyle)>, BackendError> {
+    let mut all = Vec::new();
+    for (key, value) in styles {
+        let pointer = below("/path", key);
+        let Value::Object(object) = value else {
+            return Err(BackendError::invalid(pointer, Problem::NotAnObject));
+        };
+        let style: InPath = shaped("path style", object, &pointer)?;
+        goes_there(style.style, &format!("{pointer}/style"), IN_PATH)?;
+        let placeholder = Template::parse(&format!("{{{key}}}")).ok();
+        let placeholder = placeholder.as_ref().and_then(Template::sole_argument);
+        let placeholder = placeholder.filter(|wanted| url.arguments().any(|p| p == *wanted));
+        let Some(placeholder) = placeholder else {
+            let problem = Problem::NoPlaceholder { name: key.clone() };
+            return Err(BackendError::invalid(pointer, problem));
+        };
+        let last = placeholder.0.last().cloned().unwrap_or_default();
+        let how = How::new(style.style, style.explode);
+        let name = style.name.unwrap_or(last);
+        all.push((placeholder.clone(), PathStyle { how, name }));
     }
+    Ok(all)
 }
 
 /// Headers that frame the message or name the virtual host: an argument in one of them could smuggle a
@@ -244,7 +333,7 @@ const RESERVED: [&str; 8] = [
     "upgrade",
 ];
 
-fn header(key: &str, value: &Value) -> Result<(String, Template), BackendError> {
+fn header(key: &str, value: &Value) -> Result<(String, Field), BackendError> {
     let pointer = below("/headers", key);
     let name = HeaderName::try_from(key).map_err(|_| {
         BackendError::invalid(pointer.clone(), Problem::HeaderName { name: key.to_owned() })
@@ -253,10 +342,15 @@ fn header(key: &str, value: &Value) -> Result<(String, Template), BackendError> 
         let problem = Problem::ReservedHeader { name: key.to_owned() };
         return Err(BackendError::invalid(pointer, problem));
     }
-    let text = match value {
-        Value::String(text) => text.clone(),
-        Value::Number(_) | Value::Bool(_) => value.to_string(),
-        _ => return Err(BackendError::invalid(pointer, Problem::QueryValue)),
-    };
-    Ok((key.to_owned(), Template::parse(&text).map_err(BackendError::template(pointer))?))
+    Ok((key.to_owned(), Field::read(value, &pointer, IN_HEADERS)?))
+}
+
+fn cookie(key: &str, value: &Value) -> Result<(String, Field), BackendError> {
+    let pointer = below("/cookies", key);
+    // A cookie's name is a token as a header's is (RFC 6265 4.1.1).
+    if HeaderName::try_from(key).is_err() {
+        let problem = Problem::CookieName { name: key.to_owned() };
+        return Err(BackendError::invalid(pointer, problem));
+    }
+    Ok((key.to_owned(), Field::read(value, &pointer, IN_HEADERS)?))
 }

@@ -3,7 +3,8 @@
 //! | place | an argument's value |
 //! |---|---|
 //! | path | everything but letters, digits and `-._~` is percent-encoded (RFC 3986 2.3), so it stays within its segment; a segment that would be empty, `.` or `..` is refused, since servers and URL parsers resolve those even when encoded |
-//! | query | encoded likewise; absent or null leaves the parameter out; a list repeats it |
+//! | path, with a style | see `style.rs`, encoded likewise |
+//! | query | encoded likewise; absent or null leaves the parameter out; a list repeats it, another style is written as in `style.rs` |
 //! | host, port | letters, digits, `-` and `.` only; a host with an argument in it is not named by the contract |
 //! | the whole URL (`"{url}"`) | read as a URL; without user name and password |
 //!
@@ -11,11 +12,16 @@
 
 use reqwest::Url;
 
-use super::fill::{Fill, Filled, Unfilled};
+use super::{
+    field::Field,
+    fill::{Fill, Filled, Unfilled},
+    spec::PathStyle,
+    style::{self, Escape},
+};
 use crate::{
     arguments::{as_text, items},
     guard::{self, Authority},
-    template::{Piece, Template},
+    template::{Piece, Pointer, Template},
 };
 
 /// A URL, and whether the contract itself named its host.
@@ -42,7 +48,8 @@ pub(crate) fn encode(text: &str) -> String {
 
 pub(crate) fn target(
     template: &Template,
-    query: &[(String, Vec<Template>)],
+    path: &[(Pointer, PathStyle)],
+    query: &[(String, Vec<Field>)],
     fill: &mut Fill<'_>,
 ) -> Result<Target, Unfilled> {
     let (mut text, mut parameters, named) = match template.sole_argument() {
@@ -54,13 +61,17 @@ pub(crate) fn target(
         }
         None => {
             let (before, after) = split(template, fill)?;
-            let (text, named) = up_to_query(&before, fill)?;
+            let (text, named) = up_to_query(&before, path, fill)?;
             (text, in_url(&after, fill)?, named)
         }
     };
     for (key, values) in query {
         for value in values {
-            parameters.extend(parameter(&encode(key), value, fill)?);
+            for (name, value) in value.fill(key, fill, Escape::Percent)? {
+                let mut out = Filled::plain(&format!("{}=", encode(&name)));
+                out.append(&value);
+                parameters.push(out);
+            }
         }
     }
     let mut separator = if text.real.contains('?') { "&" } else { "?" };
@@ -80,7 +91,7 @@ pub(crate) fn target(
 #[derive(Debug, Clone)]
 enum Part {
     Fixed(Filled),
-    Argument(crate::template::Pointer),
+    Argument(Pointer),
 }
 
 /// The parts before and after the first `?`, without the fragment. Where a variable holds a `?`,
@@ -157,7 +168,11 @@ fn place(so_far: &str) -> Place {
 }
 
 /// Scheme, host and path; and whether no argument is in the host.
-fn up_to_query(parts: &[Part], fill: &Fill<'_>) -> Result<(Filled, bool), Unfilled> {
+fn up_to_query(
+    parts: &[Part],
+    styles: &[(Pointer, PathStyle)],
+    fill: &Fill<'_>,
+) -> Result<(Filled, bool), Unfilled> {
     let mut out = Filled::default();
     let mut named = true;
     // Where arguments stand in the path: their segments are looked at once they are whole.
@@ -176,7 +191,12 @@ fn up_to_query(parts: &[Part], fill: &Fill<'_>) -> Result<(Filled, bool), Unfill
         match place(&out.real) {
             Place::Path => {
                 let from = out.real.len();
-                out.push(&encode(&value));
+                match styles.iter().find(|(placeholder, _)| placeholder == pointer) {
+                    Some((_, PathStyle { how, name })) => {
+                        out.push(&style::text(name, json, *how, Escape::Percent)?);
+                    }
+                    None => out.push(&encode(&value)),
+                }
                 filled.push((from, out.real.len()));
             }
             Place::Authority
@@ -257,19 +277,8 @@ fn in_url(parts: &[Part], fill: &mut Fill<'_>) -> Result<Vec<Filled>, Unfilled> 
     Ok(all)
 }
 
-/// One entry of `query`. `key` is encoded already.
-fn parameter(key: &str, value: &Template, fill: &mut Fill<'_>) -> Result<Vec<Filled>, Unfilled> {
-    if let Some(pointer) = value.sole_argument() {
-        return Ok(repeated(key, pointer, fill));
-    }
-    let Some(value) = fill.text(value, encode)? else { return Ok(Vec::new()) };
-    let mut out = Filled::plain(&format!("{key}="));
-    out.append(&value);
-    Ok(vec![out])
-}
-
 /// `key=value`, once for each item of a list.
-fn repeated(key: &str, pointer: &crate::template::Pointer, fill: &Fill<'_>) -> Vec<Filled> {
+fn repeated(key: &str, pointer: &Pointer, fill: &Fill<'_>) -> Vec<Filled> {
     let Some(json) = fill.argument(pointer) else { return Vec::new() };
     let values = items(json).unwrap_or_else(|| vec![json]);
     let one = |json: &str| Filled::plain(&format!("{key}={}", encode(&as_text(json))));

@@ -107,7 +107,7 @@ pub enum Problem {
         name: String,
     },
     /// Not a method that tools use.
-    #[error("`{method}` is no method: GET, HEAD, POST, PUT, PATCH or DELETE")]
+    #[error("`{method}` is no method: GET, HEAD, POST, PUT, PATCH, DELETE or OPTIONS")]
     Method {
         /// What stands there.
         method: String,
@@ -130,9 +130,52 @@ pub enum Problem {
         /// What stands there.
         name: String,
     },
-    /// A query value that is not text, number, boolean or a list of them.
-    #[error("a query parameter is a text, a number, a boolean or a list of them")]
+    /// Not a cookie's name.
+    #[error("`{name}` cannot be the name of a cookie")]
+    CookieName {
+        /// What stands there.
+        name: String,
+    },
+    /// A query value, header or field that is not text, number, boolean, styled value or a list of
+    /// them.
+    #[error(
+        "a query parameter, a header or a field is a text, a number, a boolean, {{\"value\", \"style\"}} or, where it can be repeated, a list of them"
+    )]
     QueryValue,
+    /// A style that is of no use where it stands.
+    #[error("the style `{style}` has no form there: {}", list(known))]
+    Style {
+        /// What stands there.
+        style: &'static str,
+        /// Those that have.
+        known: Vec<&'static str>,
+    },
+    /// A text where one argument has to be.
+    #[error("`{found}` is not one placeholder such as {{name}}")]
+    NoSoleArgument {
+        /// What stands there.
+        found: String,
+    },
+    /// A style for something that is not in the URL.
+    #[error("the URL has no {{{name}}} in its path, so nothing can be written there")]
+    NoPlaceholder {
+        /// The name.
+        name: String,
+    },
+    /// More than one body.
+    #[error(
+        "a request has one of `body`, `form`, `multipart` and `raw`; there is `{first}` already"
+    )]
+    SeveralBodies {
+        /// The one that comes first.
+        first: &'static str,
+    },
+    /// Content from several sources, or from none.
+    #[error("content has exactly one of `text`, `base64` and `file`")]
+    Content,
+    /// A file name without a part.
+    #[error("only a part of `multipart` has a file name")]
+    Filename,
     /// A URL whose scheme is neither http nor https.
     #[error("`{url}` does not begin with http://, https:// or a variable such as ${{BASE_URL}}")]
     Url {

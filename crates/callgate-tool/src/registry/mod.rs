@@ -381,7 +381,7 @@ mod tests {
             (
                 json!({ "http": { "url": "http://h/", "query": { "a": {} } } }),
                 "/http/query/a",
-                "a query parameter is",
+                "a query parameter, a header",
             ),
             (
                 json!({ "http": { "url": "http://h/", "headers": { "Host": "x" } } }),

@@ -1,5 +1,6 @@
 //! What is sent.
 
+mod bodies;
 mod destinations;
 mod responses;
 mod server;

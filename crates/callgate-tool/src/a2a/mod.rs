@@ -1,0 +1,3 @@
+//! A2A, the protocol between agents: what is on the wire, for the server as well.
+
+pub mod wire;
