@@ -58,6 +58,7 @@ mod repair;
 pub mod result;
 pub mod rules;
 pub mod schema;
+pub mod search;
 pub mod shape;
 mod suggest;
 pub mod surface;

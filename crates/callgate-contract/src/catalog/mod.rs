@@ -5,7 +5,7 @@ mod mistake;
 
 use std::{
     collections::BTreeMap,
-    sync::{Arc, LazyLock},
+    sync::{Arc, LazyLock, OnceLock},
 };
 
 use serde_json::Value;
@@ -17,6 +17,7 @@ use crate::{
     document::push_token,
     rules::{Ask, Condition, Rule},
     schema::{Schema, SchemaFault},
+    search::Index,
     shape::Shape,
     suggest,
     tier::{Tier, TierCase, TierPolicy},
@@ -27,6 +28,8 @@ use crate::{
 #[derive(Debug, Clone, Default)]
 pub struct Catalog {
     tools: BTreeMap<Arc<str>, Arc<Tool>>,
+    /// Made at the first search.
+    index: OnceLock<Arc<Index>>,
 }
 
 /// The JSON Schema of a contract file.
@@ -137,6 +140,7 @@ impl Catalog {
 
     /// Adds a tool, or replaces the one of that name.
     pub fn insert(&mut self, tool: Tool) {
+        self.index = OnceLock::new();
         self.tools.insert(tool.name.clone(), Arc::new(tool));
     }
 
@@ -148,6 +152,14 @@ impl Catalog {
     /// All tools, by name.
     pub fn tools(&self) -> impl ExactSizeIterator<Item = &Arc<Tool>> {
         self.tools.values()
+    }
+
+    /// The words of the tools that may ever run, for finding them: made once, at the first search.
+    pub fn index(&self) -> &Arc<Index> {
+        self.index.get_or_init(|| {
+            let open = self.tools().filter(|tool| !tool.tier.never_runs());
+            Arc::new(Index::of(open.map(|tool| &**tool)))
+        })
     }
 
     /// All contracts as files, in one JSON array: what [`Self::from_text`] reads again.
