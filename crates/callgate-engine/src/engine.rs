@@ -208,6 +208,21 @@ impl Engine {
         Session::new(self.clone(), run, lease, observer, cancel)
     }
 
+    /// The same where somebody else may want to begin a run of that id: only one at a time may.
+    ///
+    /// # Errors
+    /// Somebody else drives such a run, or the journal failed.
+    pub async fn session_claimed(
+        self: &Arc<Self>,
+        id: &str,
+        observer: Option<Observer>,
+        cancel: CancellationToken,
+    ) -> Result<Session, JournalError> {
+        let lease = self.journal.claim(id).await?;
+        let run = Run::new(id, self.catalog.clone(), self.mount.clone());
+        Ok(Session::new(self.clone(), run, lease, observer, cancel))
+    }
+
     /// The first event of a run.
     pub fn start(&self, goal: &str, caller: Value) -> RunStarted {
         RunStarted {
@@ -253,7 +268,7 @@ impl Engine {
     }
 
     /// An id that sorts by time and is unique on this machine: time, process, count.
-    fn new_id(&self) -> String {
+    pub fn new_id(&self) -> String {
         static COUNT: AtomicU64 = AtomicU64::new(0);
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
         format!("run-{:011x}-{:x}-{count:x}", self.now(), std::process::id())

@@ -25,6 +25,7 @@
 #![forbid(unsafe_code)]
 
 mod approver;
+pub mod book;
 mod clock;
 pub mod contracts;
 mod delegate;
@@ -43,6 +44,7 @@ pub use approver::{
     AnswerFuture, Answered, ApproveAll, Approver, AskWith, DenyAll, Elsewhere, ResolutionFuture,
     Resolved, Word, WordFuture,
 };
+pub use book::{Book, BookError, Pending, Said};
 pub use delegate::DELEGATE;
 pub use engine::Engine;
 pub use journal::{

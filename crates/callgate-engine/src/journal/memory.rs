@@ -177,6 +177,13 @@ impl Journal for MemoryJournal {
         Ok(self.runs().get(run).cloned().unwrap_or_default())
     }
 
+    fn load_from(&self, run: &str, from: u64, most: usize) -> Result<Vec<Record>, JournalError> {
+        let runs = self.runs();
+        let all = runs.get(run).map(Vec::as_slice).unwrap_or_default();
+        let from = usize::try_from(from).unwrap_or(usize::MAX).min(all.len());
+        Ok(all[from..].iter().take(most).cloned().collect())
+    }
+
     fn append_settling<'a>(
         &'a self,
         records: &'a [Record],
@@ -210,6 +217,17 @@ impl Journal for MemoryJournal {
     fn settle<'a>(&'a self, run: &'a str, messages: &'a [u64]) -> JournalFuture<'a, ()> {
         self.settled(run, messages);
         ready(Ok(()))
+    }
+
+    fn mailed(&self) -> Result<Vec<Arc<str>>, JournalError> {
+        let messages = self.messages();
+        let waits = |all: &[(Message, bool)]| all.iter().any(|(_, settled)| !settled);
+        Ok(messages
+            .by_run
+            .iter()
+            .filter(|(_, all)| waits(all))
+            .map(|(run, _)| run.clone())
+            .collect())
     }
 
     fn watch(&self, run: &str) -> Option<Watch> {

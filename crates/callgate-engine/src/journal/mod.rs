@@ -60,6 +60,15 @@ pub trait Journal: Send + Sync {
         if messages.is_empty() { self.append(records) } else { unsupported(MESSAGES) }
     }
 
+    /// The events of a run from a position on, at most so many.
+    ///
+    /// # Errors
+    /// As for [`load`](Self::load).
+    fn load_from(&self, run: &str, from: u64, most: usize) -> Result<Vec<Record>, JournalError> {
+        let records = self.load(run)?.into_iter();
+        Ok(records.skip(usize::try_from(from).unwrap_or(usize::MAX)).take(most).collect())
+    }
+
     /// All events of a run as text, byte for byte as they were written.
     ///
     /// # Errors
@@ -102,6 +111,14 @@ pub trait Journal: Send + Sync {
     /// The place they are kept in failed.
     fn inbox(&self, run: &str) -> Result<Vec<Message>, JournalError> {
         let _ = run;
+        Ok(Vec::new())
+    }
+
+    /// The runs that have messages which are not settled.
+    ///
+    /// # Errors
+    /// The place they are kept in failed.
+    fn mailed(&self) -> Result<Vec<Arc<str>>, JournalError> {
         Ok(Vec::new())
     }
 

@@ -6,6 +6,7 @@
 
 use std::sync::Arc;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
@@ -15,7 +16,7 @@ use super::line::kind_of;
 const HEAD: usize = 300;
 
 /// What a run is doing, or how it ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RunState {
     /// It goes on, or would if a process drove it.
@@ -85,7 +86,7 @@ impl std::fmt::Display for RunState {
 }
 
 /// Something that a run waits for.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Open {
     /// The call.
     pub call: String,
@@ -94,7 +95,7 @@ pub struct Open {
 }
 
 /// What is wanted of a person.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Want {
     /// A yes or no.
@@ -106,7 +107,7 @@ pub enum Want {
 }
 
 /// A run in a list.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RunSummary {
     /// Its id.
@@ -158,6 +159,8 @@ pub struct Filter {
     pub since: Option<u64>,
     /// Begun before this time: for the next page.
     pub before: Option<u64>,
+    /// After this one in the list, by when it was started and its id: for the next page.
+    pub below: Option<(u64, String)>,
     /// With this in id, goal or note, upper and lower case alike (of the letters a to z).
     pub text: Option<String>,
     /// At most so many. Default: all.
@@ -174,6 +177,10 @@ impl Filter {
             && self.parent.as_ref().is_none_or(|parent| run.parent.as_ref() == Some(parent))
             && self.since.is_none_or(|since| run.started_at >= since)
             && self.before.is_none_or(|before| run.started_at < before)
+            && self
+                .below
+                .as_ref()
+                .is_none_or(|(at, id)| (run.started_at, &*run.run) < (*at, id.as_str()))
             && self.text.as_ref().is_none_or(|part| {
                 holds(&run.run, part)
                     || holds(&run.goal, part)

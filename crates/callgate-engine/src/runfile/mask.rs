@@ -1,9 +1,21 @@
 //! Values that must not leave the house.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, collections::BTreeSet};
 
 /// Below this a value is too common a string to look for.
 const SHORTEST: usize = 4;
+
+/// The names of variables that a text has as `${NAME}` and as `${NAME:-default}`.
+pub fn variables(text: &str, names: &mut BTreeSet<String>) {
+    let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    for part in text.split("${").skip(1) {
+        let name: String = part.chars().take_while(|c| is_name(*c)).collect();
+        let rest = &part[name.len()..];
+        if !name.is_empty() && (rest.starts_with('}') || rest.starts_with(":-")) {
+            names.insert(name);
+        }
+    }
+}
 
 /// Secret values and the names that stand in for them.
 ///

@@ -28,7 +28,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
-pub use self::mask::Mask;
+pub use self::mask::{Mask, variables};
 use crate::{
     hash::hex,
     journal::{Line, LineError},

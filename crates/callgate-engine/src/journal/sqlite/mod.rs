@@ -255,6 +255,10 @@ impl Journal for SqliteJournal {
         })
     }
 
+    fn load_from(&self, run: &str, from: u64, most: usize) -> Result<Vec<Record>, JournalError> {
+        self.reader.some(run, from, most)
+    }
+
     fn lines(&self, run: &str) -> Result<Vec<Line>, JournalError> {
         self.reader.lines(run)
     }
@@ -290,6 +294,10 @@ impl Journal for SqliteJournal {
 
     fn inbox(&self, run: &str) -> Result<Vec<Message>, JournalError> {
         self.reader.inbox(run)
+    }
+
+    fn mailed(&self) -> Result<Vec<Arc<str>>, JournalError> {
+        self.reader.mailed()
     }
 
     fn settle<'a>(&'a self, run: &'a str, messages: &'a [u64]) -> JournalFuture<'a, ()> {

@@ -9,7 +9,14 @@ use super::{
     runs::Kept,
     writer::Shared,
 };
-use crate::journal::{Filter, JournalError, Line, Message, RunSummary, memory::one_of};
+use callgate_machine::Record;
+
+use crate::journal::{
+    Filter, JournalError, Line, Message, RunSummary, line::record_of, memory::one_of,
+};
+
+/// Events that are read at once at most.
+const MOST: usize = 100_000;
 
 /// Connections that are kept open for the next reader.
 const SPARE: usize = 4;
@@ -104,6 +111,60 @@ impl Reader {
         })
     }
 
+    pub(super) fn mailed(&self) -> Result<Vec<Arc<str>>, JournalError> {
+        self.with(|c| {
+            let sql = "SELECT run FROM run WHERE key IN (SELECT run FROM inbox WHERE settled = 0)";
+            c.prepare_cached(sql)?.query_map([], |row| row.get(0))?.collect()
+        })
+    }
+
+    /// Events from a position on. Whether those before it are whole is not looked at.
+    pub(super) fn some(
+        &self,
+        run: &str,
+        from: u64,
+        most: usize,
+    ) -> Result<Vec<Record>, JournalError> {
+        let most = most.min(MOST);
+        let found = self.with(|c| {
+            let sql = "SELECT key, run FROM run WHERE run = ?";
+            let key = c
+                .prepare_cached(sql)?
+                .query_row([run], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, Arc<str>>(1)?)));
+            let Some((key, run)) = key.optional()? else { return Ok(None) };
+            // Each row has at least one event; the first one may begin before the position.
+            let sql = format!(
+                "SELECT {} FROM entry WHERE run = ?1 AND seq >= ifnull((SELECT max(seq) FROM entry \
+                 WHERE run = ?1 AND seq <= ?2), 0) ORDER BY seq LIMIT ?3",
+                Row::COLUMNS
+            );
+            let mut statement = c.prepare_cached(&sql)?;
+            let (first, limit) = (from.cast_signed(), most as i64 + 1);
+            let rows = statement.query_map((key, first, limit), Row::read)?;
+            Ok(Some((run, rows.collect::<Result<Vec<Row>, _>>()?)))
+        })?;
+        let Some((run, rows)) = found else { return Ok(Vec::new()) };
+        let mut records = Vec::new();
+        for row in &rows {
+            let list = row.checked(&run, &self.shared.blobs)?;
+            for (seq, element) in (row.seq..).zip(elements(&list)) {
+                if records.len() == most {
+                    return Ok(records);
+                }
+                if seq < from {
+                    continue;
+                }
+                let next = from + records.len() as u64;
+                if seq != next {
+                    let detail = format!("events from {next} on are missing");
+                    return Err(JournalError::Damaged { run, seq: next, detail });
+                }
+                records.push(record_of(&run, seq, element)?);
+            }
+        }
+        Ok(records)
+    }
+
     pub(super) fn list(&self, filter: &Filter) -> Result<Vec<RunSummary>, JournalError> {
         let mut sql = format!("SELECT {} FROM run WHERE 1", Kept::COLUMNS);
         let mut values: Vec<Box<dyn rusqlite::ToSql>> = Vec::new();
@@ -134,6 +195,11 @@ impl Reader {
         if let Some(text) = &filter.text {
             let condition = "instr(lower(run || char(10) || goal || char(10) || ifnull(note, '')), lower(?)) > 0";
             also(condition, Box::new(text.clone()));
+        }
+        if let Some((at, run)) = &filter.below {
+            sql.push_str(" AND (started_at, run) < (?, ?)");
+            values.push(Box::new(at.cast_signed()));
+            values.push(Box::new(run.clone()));
         }
         sql.push_str(" ORDER BY started_at DESC, run DESC LIMIT ?");
         let limit = filter.limit.and_then(|limit| i64::try_from(limit).ok());
