@@ -167,6 +167,11 @@ impl Engine {
         &self.agent
     }
 
+    /// The id of the model that thinks.
+    pub fn model_id(&self) -> &str {
+        self.model.id()
+    }
+
     /// The catalog.
     pub fn catalog(&self) -> &Arc<Catalog> {
         &self.catalog
