@@ -1,6 +1,6 @@
 //! Why a server does not run.
 
-use std::{io, net::SocketAddr};
+use std::{io, net::SocketAddr, path::PathBuf};
 
 /// Everything that keeps a server from running.
 #[derive(Debug, thiserror::Error)]
@@ -25,6 +25,17 @@ pub enum ServeError {
     /// A token that anybody could guess.
     #[error("the token is too short: {0} characters, and {least} are the least", least = crate::http::SHORTEST_TOKEN)]
     WeakToken(usize),
+    /// The file of tokens does not do.
+    #[error(transparent)]
+    Tokens(#[from] crate::http::TokensError),
+    /// The certificate or its key does not do.
+    #[error("{}: {why}", .path.display())]
+    Tls {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        why: String,
+    },
     /// What is allowed cannot be read.
     #[error("{0:?} is no origin: write it as scheme://host or scheme://host:port")]
     Origin(String),

@@ -1,72 +1,63 @@
 //! Who may come in, and how much of everything.
 
 use std::{
+    fmt,
     net::{Ipv4Addr, SocketAddr},
+    path::PathBuf,
+    sync::Arc,
     time::Duration,
 };
 
-use sha2::{Digest as _, Sha256};
-
-use super::guard::Origin;
+use super::{Rate, Ready, TlsFiles, Token, origin::Origin};
 use crate::ServeError;
-
-/// The shortest token: 16 characters of anything random are more than anybody can try.
-pub const SHORTEST_TOKEN: usize = 16;
-
-/// A bearer token, kept as its hash.
-#[derive(Clone, PartialEq, Eq)]
-pub struct Token([u8; 32]);
-
-impl Token {
-    /// A token of its text.
-    ///
-    /// # Errors
-    /// It is too short.
-    pub fn new(text: &str) -> Result<Self, ServeError> {
-        let length = text.chars().count();
-        if length < SHORTEST_TOKEN {
-            return Err(ServeError::WeakToken(length));
-        }
-        Ok(Self(Sha256::digest(text).into()))
-    }
-
-    /// Whether a text is the token. Hashes are compared, so the time it takes says nothing.
-    pub(super) fn is(&self, text: &str) -> bool {
-        let other: [u8; 32] = Sha256::digest(text).into();
-        self.0 == other
-    }
-}
-
-impl std::fmt::Debug for Token {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Token(..)")
-    }
-}
 
 /// How the door is set.
 #[derive(Debug, Clone)]
 pub struct HttpOptions {
     /// The address; port 0 is any free one.
     pub listen: SocketAddr,
-    /// What callers have to present as `Authorization: Bearer`. Without one the address has to be
-    /// a loopback one.
+    /// A token that allows everything, presented as `Authorization: Bearer`. Without any token the
+    /// address has to be a loopback one.
     pub token: Option<Token>,
+    /// A file of named tokens with scopes ([`TokensFile`](super::TokensFile)), read again when it
+    /// changes.
+    pub tokens_file: Option<PathBuf>,
+    /// How often a token may be used, where its own entry does not say.
+    pub rate: Option<Rate>,
+    /// TLS on every connection.
+    pub tls: Option<TlsFiles>,
     /// Names beside the loopback ones that a request may come under (`Host`). On an address that
     /// is not loopback any name counts where none is listed: the token is what protects there.
     pub allowed_hosts: Vec<String>,
     /// Web pages beside those of this machine that may send requests (`Origin`), as
     /// `scheme://host[:port]`.
     pub allowed_origins: Vec<String>,
+    /// Paths beside `/healthz` and `/readyz` that may be read (GET, HEAD) without a token, exactly
+    /// as written.
+    pub public_paths: Vec<String>,
+    /// The longest head, in bytes.
+    pub max_head: usize,
+    /// The most headers.
+    pub max_headers: usize,
     /// The longest body, in bytes.
     pub max_body: usize,
     /// Connections at the same time; further ones wait to be accepted.
     pub max_connections: usize,
+    /// Connections of one address that is not loopback; further ones are closed.
+    pub max_per_address: usize,
     /// Legacy MCP sessions at the same time; further ones are refused with 503.
     pub max_sessions: usize,
-    /// How long a request's head may take to come.
+    /// How long a request's head may take to come, a TLS handshake, and the silence between two
+    /// requests of a connection.
     pub head_timeout: Duration,
     /// How long its body may take.
     pub body_timeout: Duration,
+    /// How long a client may read nothing of an answer that waits for it.
+    pub write_timeout: Duration,
+    /// What `/readyz` says.
+    pub ready: Ready,
+    /// Hears of every request once its answer begins.
+    pub watch: Option<Watch>,
 }
 
 impl Default for HttpOptions {
@@ -74,13 +65,23 @@ impl Default for HttpOptions {
         Self {
             listen: (Ipv4Addr::LOCALHOST, 0).into(),
             token: None,
+            tokens_file: None,
+            rate: Some(Rate { per_second: 100.0, burst: 400 }),
+            tls: None,
             allowed_hosts: Vec::new(),
             allowed_origins: Vec::new(),
+            public_paths: Vec::new(),
+            max_head: 32 * 1024,
+            max_headers: 100,
             max_body: 4 * 1024 * 1024,
             max_connections: 1024,
+            max_per_address: 256,
             max_sessions: 4096,
             head_timeout: Duration::from_secs(10),
             body_timeout: Duration::from_secs(30),
+            write_timeout: Duration::from_secs(60),
+            ready: Ready::default(),
+            watch: None,
         }
     }
 }
@@ -91,12 +92,45 @@ impl HttpOptions {
     /// # Errors
     /// Others could reach it and nobody is asked for a token, or an origin cannot be read.
     pub fn check(&self) -> Result<(), ServeError> {
-        if !self.listen.ip().is_loopback() && self.token.is_none() {
+        let asks = self.token.is_some() || self.tokens_file.is_some();
+        if !self.listen.ip().is_loopback() && !asks {
             return Err(ServeError::Unprotected { address: self.listen });
         }
         match self.allowed_origins.iter().find(|origin| Origin::read(origin).is_none()) {
             Some(origin) => Err(ServeError::Origin(origin.clone())),
             None => Ok(()),
         }
+    }
+}
+
+/// A request, once its answer begins.
+#[derive(Debug, Clone, Copy)]
+pub struct Passed<'a> {
+    /// The method; `other` for one that HTTP does not define.
+    pub method: &'static str,
+    /// The route as the router has it (`/api/runs/{id}`), or `none`: never what a client wrote.
+    pub route: &'a str,
+    /// The answer's status.
+    pub status: u16,
+    /// From the head of the request to the head of the answer.
+    pub took: Duration,
+    /// Whose token it was; `-` where none was accepted.
+    pub by: &'a str,
+}
+
+/// Hears of requests; must not block.
+#[derive(Clone)]
+pub struct Watch(pub(super) Arc<dyn Fn(&Passed<'_>) + Send + Sync>);
+
+impl Watch {
+    /// Of a function.
+    pub fn new(watch: impl Fn(&Passed<'_>) + Send + Sync + 'static) -> Self {
+        Self(Arc::new(watch))
+    }
+}
+
+impl fmt::Debug for Watch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Watch(..)")
     }
 }

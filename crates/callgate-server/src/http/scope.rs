@@ -11,9 +11,11 @@ use axum::{
     middleware::Next,
     response::{IntoResponse as _, Response},
 };
-use http::{HeaderValue, StatusCode, header};
+use http::StatusCode;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+
+use super::Refusal;
 
 /// What a token allows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -67,6 +69,11 @@ impl Identity {
         Self { name: "local".into(), scopes: Scope::ALL.into(), caller: Value::Null }
     }
 
+    /// Whoever reads what is public: no scope at all.
+    pub(super) fn nobody() -> Self {
+        Self { name: "-".into(), scopes: Arc::default(), caller: Value::Null }
+    }
+
     /// Whether it may do something.
     pub fn may(&self, scope: Scope) -> bool {
         self.scopes.iter().any(|own| *own == scope || *own == Scope::Admin)
@@ -80,11 +87,10 @@ pub async fn needs(scope: Scope, request: Request, next: Next) -> Response {
     if identity.is_some_and(|identity| identity.may(scope)) {
         return next.run(request).await;
     }
-    let why = format!("this token lacks the scope \"{scope}\"\n");
-    let mut response = (StatusCode::FORBIDDEN, why).into_response();
+    let why = format!("this token lacks the scope \"{scope}\"");
     let challenge = format!("Bearer error=\"insufficient_scope\", scope=\"{scope}\"");
-    if let Ok(value) = HeaderValue::from_str(&challenge) {
-        response.headers_mut().insert(header::WWW_AUTHENTICATE, value);
-    }
-    response
+    Refusal::new(StatusCode::FORBIDDEN, "scope_missing", why)
+        .challenge(challenge)
+        .under(request.extensions())
+        .into_response()
 }

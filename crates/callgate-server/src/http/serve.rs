@@ -1,16 +1,34 @@
-//! Connections: accepted within a limit, slow heads cut off, ended cleanly.
+//! Connections: accepted within limits, slow ones cut off, ended cleanly.
 
-use std::{future::Future, net::SocketAddr, sync::Arc, time::Duration};
+use std::{
+    collections::HashMap,
+    convert::Infallible,
+    future::Future,
+    net::{IpAddr, SocketAddr},
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
 
-use axum::{Router, middleware, routing::get};
+use axum::{Router, body::Body, middleware, routing::get};
+use http::{Request, Response};
+use hyper::{body::Incoming, service::service_fn};
 use hyper_util::{
     rt::{TokioIo, TokioTimer},
-    server::graceful::GracefulShutdown,
-    service::TowerToHyperService,
+    server::graceful::{GracefulShutdown, Watcher},
 };
-use tokio::{net::TcpListener, sync::Semaphore};
+use tokio::{
+    io::{AsyncRead, AsyncWrite},
+    net::{TcpListener, TcpStream},
+    sync::Semaphore,
+};
+use tower_service::Service as _;
 
-use super::{HttpOptions, guard};
+use super::{
+    HttpOptions,
+    door::{self, Door},
+    timed::Timed,
+    tls::Tls,
+};
 use crate::ServeError;
 
 /// How long connections may take to close once everything is answered.
@@ -19,25 +37,34 @@ const CLOSING: Duration = Duration::from_secs(5);
 /// How long accepting rests after the system refused a connection (no more descriptors).
 const REST: Duration = Duration::from_millis(50);
 
+/// Whose connection it is. In the extensions of every request.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Peer(pub(super) SocketAddr);
+
 /// One address that is listened on.
 #[derive(Debug)]
 pub struct HttpServer {
     listener: TcpListener,
     address: SocketAddr,
     options: HttpOptions,
+    door: Arc<Door>,
+    tls: Option<Arc<Tls>>,
 }
 
 impl HttpServer {
     /// Listens. Requests wait until [`run`](Self::run).
     ///
     /// # Errors
-    /// The options do not do ([`HttpOptions::check`]), or the address cannot be had.
+    /// The options do not do ([`HttpOptions::check`]), the tokens or the certificate cannot be
+    /// read, or the address cannot be had.
     pub async fn bind(options: HttpOptions) -> Result<Self, ServeError> {
         options.check()?;
+        let door = Arc::new(Door::new(&options)?);
+        let tls = options.tls.as_ref().map(Tls::open).transpose()?.map(Arc::new);
         let failed = |source| ServeError::Listen { address: options.listen, source };
         let listener = TcpListener::bind(options.listen).await.map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
-        Ok(Self { listener, address, options })
+        Ok(Self { listener, address, options, door, tls })
     }
 
     /// The address, with the port that was chosen.
@@ -45,13 +72,19 @@ impl HttpServer {
         self.address
     }
 
+    /// The address as clients write it: `https://127.0.0.1:7600`.
+    pub fn url(&self) -> String {
+        let scheme = if self.tls.is_some() { "https" } else { "http" };
+        format!("{scheme}://{}", self.address)
+    }
+
     /// How the door is set.
     pub fn options(&self) -> &HttpOptions {
         &self.options
     }
 
-    /// Serves a router behind the checks, and `/healthz`, until `until`; then accepts nobody,
-    /// waits for `drain`, and closes.
+    /// Serves a router behind the checks, `/healthz` and `/readyz`, until `until`; then accepts
+    /// nobody, waits for `drain`, and closes.
     ///
     /// # Errors
     /// None today; a door that can break while it is open will say so here.
@@ -61,36 +94,47 @@ impl HttpServer {
         until: impl Future<Output = ()>,
         drain: impl Future<Output = ()>,
     ) -> Result<(), ServeError> {
-        let guard = guard::Guard::of(&self.options);
+        let (ready, options) = (self.options.ready.clone(), Arc::new(self.options));
+        let asked = ready.clone();
         let router = router
             .route("/healthz", get(async || "ok\n"))
-            .layer(middleware::from_fn_with_state(guard, guard::check));
-        let connections =
-            Arc::new(Semaphore::new(self.options.max_connections.clamp(1, Semaphore::MAX_PERMITS)));
+            .route("/readyz", get(move || std::future::ready(asked.response())))
+            .layer(middleware::from_fn_with_state(self.door, door::pass));
+        let room = Arc::new(Room::new(&options));
         let graceful = GracefulShutdown::new();
         let mut until = std::pin::pin!(until);
         loop {
             let accepted = tokio::select! {
-                accepted = accept(&self.listener, &connections) => accepted,
+                accepted = accept(&self.listener, &room) => accepted,
                 () = &mut until => break,
             };
-            let Some((stream, permit)) = accepted else {
-                tokio::time::sleep(REST).await;
+            let Accepted::Stream(stream, peer, seat) = accepted else {
+                if matches!(accepted, Accepted::Failed) {
+                    tokio::time::sleep(REST).await;
+                }
                 continue;
             };
-            let service = TowerToHyperService::new(router.clone());
-            let connection = hyper::server::conn::http1::Builder::new()
-                .timer(TokioTimer::new())
-                .header_read_timeout(self.options.head_timeout)
-                .serve_connection(TokioIo::new(stream), service);
-            let connection = graceful.watch(connection);
+            let (router, options, tls) = (router.clone(), options.clone(), self.tls.clone());
+            let watcher = graceful.watcher();
             tokio::spawn(async move {
-                if let Err(error) = connection.await {
-                    tracing::debug!(%error, "a connection broke");
+                let stream = Timed::new(stream, options.write_timeout);
+                match tls {
+                    None => converse(stream, peer, router, &options, watcher).await,
+                    Some(tls) => {
+                        let greeting = tls.acceptor().accept(stream);
+                        match tokio::time::timeout(options.head_timeout, greeting).await {
+                            Ok(Ok(stream)) => {
+                                converse(stream, peer, router, &options, watcher).await;
+                            }
+                            Ok(Err(error)) => tracing::debug!(%error, "a TLS handshake failed"),
+                            Err(_) => tracing::debug!("a TLS handshake took too long"),
+                        }
+                    }
                 }
-                drop(permit);
+                drop(seat);
             });
         }
+        ready.no("the server stops");
         drop(self.listener);
         drain.await;
         if tokio::time::timeout(CLOSING, graceful.shutdown()).await.is_err() {
@@ -100,23 +144,136 @@ impl HttpServer {
     }
 }
 
+/// Requests of one connection, one after the other.
+async fn converse<S>(
+    stream: S,
+    peer: SocketAddr,
+    router: Router,
+    options: &HttpOptions,
+    watcher: Watcher,
+) where
+    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
+    let service = service_fn(move |mut request: Request<Incoming>| {
+        request.extensions_mut().insert(Peer(peer));
+        let answer = router.clone().call(request);
+        async move {
+            let response: Response<Body> = answer.await?;
+            Ok::<_, Infallible>(response)
+        }
+    });
+    let connection = hyper::server::conn::http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(options.head_timeout)
+        .max_headers(options.max_headers)
+        .max_header_size(options.max_head)
+        .serve_connection(TokioIo::new(stream), service);
+    if let Err(error) = watcher.watch(connection).await {
+        tracing::debug!(%error, "a connection broke");
+    }
+}
+
+/// How many connections there may be, and how many of them of one address.
+struct Room {
+    all: Arc<Semaphore>,
+    most_each: usize,
+    each: Mutex<HashMap<IpAddr, usize>>,
+}
+
+impl Room {
+    fn new(options: &HttpOptions) -> Self {
+        let most = options.max_connections.clamp(1, Semaphore::MAX_PERMITS);
+        let most_each = options.max_per_address.max(1);
+        Self { all: Arc::new(Semaphore::new(most)), most_each, each: Mutex::default() }
+    }
+
+    /// A place for one more of this address. This machine's programs may have all places: a proxy
+    /// that others come through is one of them.
+    fn seat(self: &Arc<Self>, address: IpAddr, permit: Permit) -> Option<Seat> {
+        let counted = (!address.to_canonical().is_loopback()).then_some(address);
+        if let Some(address) = counted {
+            let mut each = self.each.lock().unwrap_or_else(PoisonError::into_inner);
+            let count = each.entry(address).or_default();
+            if *count >= self.most_each {
+                return None;
+            }
+            *count += 1;
+        }
+        Some(Seat { room: self.clone(), counted, _permit: permit })
+    }
+}
+
 type Permit = tokio::sync::OwnedSemaphorePermit;
 
-/// The next connection, once there is room for it; nothing where the system could not give it.
-async fn accept(
-    listener: &TcpListener,
-    room: &Arc<Semaphore>,
-) -> Option<(tokio::net::TcpStream, Permit)> {
-    let permit = room.clone().acquire_owned().await.ok()?;
+/// The place of one connection.
+struct Seat {
+    room: Arc<Room>,
+    counted: Option<IpAddr>,
+    _permit: Permit,
+}
+
+impl Drop for Seat {
+    fn drop(&mut self) {
+        let Some(address) = self.counted else { return };
+        let mut each = self.room.each.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(count) = each.get_mut(&address) {
+            *count -= 1;
+            if *count == 0 {
+                each.remove(&address);
+            }
+        }
+    }
+}
+
+enum Accepted {
+    Stream(TcpStream, SocketAddr, Seat),
+    /// Its address has as many as it may.
+    Refused,
+    /// The system could not give it.
+    Failed,
+}
+
+/// The next connection, once there is room for it.
+async fn accept(listener: &TcpListener, room: &Arc<Room>) -> Accepted {
+    let Ok(permit) = room.all.clone().acquire_owned().await else { return Accepted::Failed };
     match listener.accept().await {
-        Ok((stream, _)) => {
+        Ok((stream, peer)) => {
+            let Some(seat) = room.seat(peer.ip(), permit) else {
+                tracing::debug!(%peer, "an address has as many connections as it may");
+                return Accepted::Refused;
+            };
             // Answers are small and somebody waits for each.
             let _ = stream.set_nodelay(true);
-            Some((stream, permit))
+            Accepted::Stream(stream, peer, seat)
         }
         Err(error) => {
             tracing::warn!(%error, "a connection could not be accepted");
-            None
+            Accepted::Failed
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn an_address_has_its_share() {
+        let options =
+            HttpOptions { max_connections: 10, max_per_address: 2, ..HttpOptions::default() };
+        let room = Arc::new(Room::new(&options));
+        let permit = || room.all.clone().try_acquire_owned().unwrap();
+        let (one, other) = ("192.0.2.1".parse().unwrap(), "192.0.2.2".parse().unwrap());
+        let first = room.seat(one, permit()).unwrap();
+        let _second = room.seat(one, permit()).unwrap();
+        assert!(room.seat(one, permit()).is_none());
+        let _others = room.seat(other, permit()).unwrap();
+        drop(first);
+        let _third = room.seat(one, permit()).unwrap();
+        let seats: Vec<_> =
+            (0..7).filter_map(|_| room.seat("::1".parse().unwrap(), permit())).collect();
+        assert_eq!((seats.len(), room.all.available_permits()), (7, 0));
+        drop(seats);
+        assert_eq!(room.all.available_permits(), 7);
     }
 }
