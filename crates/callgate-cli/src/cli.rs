@@ -1,5 +1,6 @@
 //! What can be typed.
 
+mod exchange;
 mod mcp;
 mod workshop;
 
@@ -14,6 +15,10 @@ use self::{
     workshop::{COMPAT_EXAMPLES, TEST_EXAMPLES},
 };
 pub(crate) use self::{
+    exchange::{
+        DenyExport, Export, ExportTo, Import, ImportMcp, ImportOpenapi, ImportTools, ImportVerb,
+        Provider, Writing,
+    },
     mcp::{Lock, Mcp, McpCall, McpLogin, McpVerb, Serve},
     workshop::{Check, Compat, Deny, LargestStep, LeastLevel, ReportFormat, Test, TestFormat},
 };
@@ -79,7 +84,9 @@ pub(crate) enum Verb {
     Compat(Compat),
     /// Print the JSON Schema of a file or of what is written to the journal
     Schema(Schema),
-    /// Print a tool's definition as a provider takes it, and what is lost on the way
+    /// Make contracts from OpenAPI documents, MCP servers and providers' tool arrays
+    Import(Import),
+    /// Write tools as providers take them, or as types, OpenAPI and more, and say what is lost
     Export(Export),
     /// Bring, list and remove models that run in this process
     Model(Models),
@@ -114,7 +121,9 @@ impl Verb {
             Self::Test(test) => test.format == TestFormat::Json,
             Self::Compat(compat) => compat.json,
             Self::Model(models) => matches!(models.what, ModelVerb::List { json: true }),
-            Self::Init(_) | Self::Schema(_) | Self::Export(_) | Self::Completion(_) => false,
+            Self::Import(import) => import.what.writing().json,
+            Self::Export(export) => export.json,
+            Self::Init(_) | Self::Schema(_) | Self::Completion(_) => false,
         }
     }
 }
@@ -340,38 +349,6 @@ pub(crate) enum SchemaOf {
     Check,
     /// A file of fixtures, fixtures/NAME/mine.json
     Fixtures,
-}
-
-/// `callgate export`.
-#[derive(Debug, Args)]
-pub(crate) struct Export {
-    /// The tool, by its name in the catalog
-    pub(crate) name: String,
-    /// Whose definition
-    #[arg(long, value_enum, value_name = "PROVIDER")]
-    pub(crate) to: ExportTo,
-    /// For the provider to hold the schema while it decodes, where it can
-    #[arg(long)]
-    pub(crate) strict: bool,
-    #[command(flatten)]
-    pub(crate) dir: InDir,
-}
-
-/// Whose definition.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ExportTo {
-    /// Chat Completions
-    Openai,
-    /// Responses
-    OpenaiResponses,
-    /// Messages
-    Anthropic,
-    /// generateContent
-    Gemini,
-    /// Native chat
-    Ollama,
-    /// tools/list
-    Mcp,
 }
 
 /// `callgate model`.

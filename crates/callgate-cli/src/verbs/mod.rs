@@ -6,6 +6,7 @@ mod check;
 mod compat;
 mod completion;
 mod export;
+mod import;
 mod init;
 mod lock;
 mod mcp;
@@ -42,6 +43,7 @@ pub(crate) fn go(cli: Cli) -> Result<Exit, Failure> {
         Verb::Test(test) => test::go(&test),
         Verb::Compat(compat) => compat::go(&compat),
         Verb::Schema(schema) => schema::go(schema.of),
+        Verb::Import(import) => import::go(&import.what),
         Verb::Export(export) => export::go(&export),
         Verb::Model(models) => model::go(&models.what),
         Verb::Completion(completion) => completion::go(completion.shell),

@@ -159,7 +159,14 @@ impl Loaded {
             Err(error) => {
                 if let Some(source) = source {
                     let pointer = format!("/backend{}", error.pointer());
-                    self.mistakes.push(source.mistake(&pointer, error.to_string(), None));
+                    let (message, hint) = if tool.backend.is_empty() {
+                        let message = format!("nobody does the work of this tool: {error}");
+                        let hint = "For example \"backend\": {\"command\": [\"python3\", \"tool.py\"]}.";
+                        (message, Some(hint.to_owned()))
+                    } else {
+                        (error.to_string(), None)
+                    };
+                    self.mistakes.push(source.mistake(&pointer, message, hint));
                 }
             }
         }
