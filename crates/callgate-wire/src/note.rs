@@ -113,6 +113,11 @@ pub enum Note {
     },
     /// The transcript does not begin with the user; a short message does now.
     OpeningAdded,
+    /// Instructions within a transcript have no place; they follow the first ones.
+    InstructionsMoved {
+        /// How many.
+        count: usize,
+    },
 }
 
 /// Why a call cannot be forced.

@@ -69,6 +69,11 @@ pub(crate) fn object(text: &str) -> Raw<'_> {
     if text.starts_with('{') { serde_json::from_str(text).ok() } else { None }
 }
 
+/// The texts of a list's elements; nothing for anything else.
+pub(crate) fn list_of(text: &str) -> Option<Vec<&RawValue>> {
+    serde_json::from_str(text).ok()
+}
+
 /// Whether an escape in this JSON is half a surrogate pair, over which parsers fail.
 pub(crate) fn has_lone_surrogate(json: &str) -> bool {
     let mut rest = json;

@@ -35,7 +35,7 @@ pub(super) fn refuses_temperature(model: &str) -> bool {
 }
 
 /// Models that can search tools: from 4.5 on.
-pub(super) fn searches_tools(model: &str) -> bool {
+pub fn searches_tools(model: &str) -> bool {
     let (family, version) = version(model);
     // An unknown name has no version at all.
     version >= (4, 5) || (version == (0, 0) && !family.is_empty())

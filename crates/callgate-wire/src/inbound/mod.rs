@@ -41,12 +41,17 @@
 //! # Ok::<(), callgate_wire::inbound::Misread>(())
 //! ```
 
+mod body;
 mod chat;
+mod json;
 mod messages;
 mod misread;
+mod parts;
 mod received;
 mod refusal;
 mod responses;
+mod sealed;
+mod tools;
 
 pub use misread::Misread;
 pub use received::{Received, Stamp};
@@ -129,9 +134,9 @@ pub trait StreamWriter: Send {
     /// An admitted call, whole.
     fn call(&mut self, call: &ToolCall, out: &mut Vec<u8>);
 
-    /// The end: why the reply ended, what it cost, the end marker. State of the provider's that
-    /// came with no delta is written before; text is, too, where there was no delta at all. Calls
-    /// are not: they come by [`call`](Self::call).
+    /// The end: why the reply ended, what it cost, the end marker. What of the reply's text,
+    /// reasoning and state had to be written came by [`delta`](Self::delta), its calls by
+    /// [`call`](Self::call): for a model that does not stream there is [`whole`](Self::whole).
     fn finish(&mut self, reply: &Reply, out: &mut Vec<u8>);
 
     /// A failure after the stream has begun, as the provider would tell it, and the end.

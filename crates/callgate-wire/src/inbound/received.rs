@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use serde_json::value::RawValue;
 
-use super::Misread;
-use crate::{Note, Request};
+use super::{Misread, body::Object};
+use crate::{Extra, Note, Request, raw::to_json};
 
 /// A request, and what its answer has to know.
 #[derive(Debug, Clone)]
@@ -36,6 +36,39 @@ pub(super) struct Echo {
 }
 
 impl Received {
+    pub(super) fn new(codec: &'static str) -> Self {
+        Self {
+            request: Request::default(),
+            stream: false,
+            notes: Vec::new(),
+            bound: Vec::new(),
+            codec,
+            echo: Echo::default(),
+        }
+    }
+
+    /// Something that only this dialect's provider can do.
+    pub(super) fn bind(&mut self, path: impl Into<Arc<str>>) {
+        self.bound.push(path.into());
+    }
+
+    /// What of the body is nobody's goes on as it is, and with it the fields of `more`.
+    pub(super) fn extra(&mut self, rest: Object<'_>, more: Vec<(&'static str, String)>) {
+        let own = rest.rest().map(|(name, value)| (name.into_owned(), value.get().to_owned()));
+        let more = more.into_iter().map(|(name, json)| (name.to_owned(), json));
+        let mut fields = String::new();
+        for (name, json) in own.chain(more) {
+            fields.push(if fields.is_empty() { '{' } else { ',' });
+            fields.push_str(&to_json(&name));
+            fields.push(':');
+            fields.push_str(&json);
+        }
+        if !fields.is_empty() {
+            fields.push('}');
+            self.request.extra = Some(Extra { provider: self.codec.into(), fields: fields.into() });
+        }
+    }
+
     /// Whether the codec of this [name](crate::Codec::name) can be asked for all of it.
     ///
     /// # Errors

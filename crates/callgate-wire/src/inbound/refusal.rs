@@ -1,6 +1,9 @@
 //! A failure as it is told to a client.
 
-use super::Misread;
+use super::{
+    Misread,
+    json::{self, Object},
+};
 use crate::{ProviderError, ProviderErrorKind, Retry};
 
 /// A failure of any origin.
@@ -114,4 +117,33 @@ impl From<&ProviderError> for Refusal {
         };
         Self { code, retry_after_ms, ..Self::new(kind, error.message.clone()) }
     }
+}
+
+/// The status and body of a failure, as OpenAI's APIs tell it.
+pub(super) fn openai(refusal: &Refusal) -> (u16, Vec<u8>) {
+    let mut out = Vec::new();
+    json::object(&mut out, |o| o.object("error", |o| openai_error(o, refusal)));
+    (refusal.kind.status(), out)
+}
+
+/// The fields of OpenAI's error object.
+pub(super) fn openai_error(o: &mut Object<'_>, refusal: &Refusal) {
+    use RefusalKind as Kind;
+    let (kind, code) = match refusal.kind {
+        Kind::BadRequest => ("invalid_request_error", None),
+        Kind::Unauthorized => ("invalid_request_error", Some("invalid_api_key")),
+        Kind::Forbidden => ("permission_error", None),
+        Kind::NotFound => ("invalid_request_error", Some("not_found")),
+        Kind::TooLarge => ("invalid_request_error", Some("request_too_large")),
+        Kind::CallsRefused => ("tool_calls_error", Some("calls_refused")),
+        Kind::RateLimit => ("rate_limit_error", Some("rate_limit_exceeded")),
+        Kind::Quota => ("insufficient_quota", Some("insufficient_quota")),
+        Kind::Internal | Kind::BadGateway => ("server_error", None),
+        Kind::Unavailable => ("server_error", Some("overloaded")),
+        Kind::Timeout => ("server_error", Some("timeout")),
+    };
+    o.string("message", &refusal.message);
+    o.string("type", kind);
+    o.optional("param", refusal.param.as_deref());
+    o.optional("code", refusal.code.as_deref().or(code));
 }

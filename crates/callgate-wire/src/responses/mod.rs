@@ -32,6 +32,8 @@ mod model;
 mod stream;
 mod wire;
 
+pub use model::searches_tools;
+
 use crate::{
     Codec, HttpBody, ProviderError, Reply, Request, StreamDecoder, events::Stream, finish::Asked,
     names::NameRule, sse,

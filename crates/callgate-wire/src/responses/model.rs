@@ -8,7 +8,7 @@ pub(super) fn reasons(model: &str) -> bool {
 }
 
 /// Models that can search tools: GPT from 5.4 on, but for the smallest.
-pub(super) fn searches_tools(model: &str) -> bool {
+pub fn searches_tools(model: &str) -> bool {
     let number = model.strip_prefix("gpt-").and_then(|rest| rest.split('-').next());
     let version = number.and_then(|number| {
         let (major, minor) = number.split_once('.').unwrap_or((number, "0"));
