@@ -21,7 +21,7 @@ pub use check::SchemaFault;
 pub(crate) use check::{is_type, percent_decode};
 pub(crate) use finding::{Expect, Finding};
 pub(crate) use parts::{Parts, matches, refs_hide_siblings};
-pub(crate) use walk::walk;
+pub(crate) use walk::{Position, position_below, walk};
 
 use crate::document::{Json, NodeRef};
 

@@ -6,7 +6,7 @@ use crate::document::push_token;
 
 /// What stands at a place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Position {
+pub(crate) enum Position {
     /// A schema.
     Schema,
     /// A map from names to schemas.
@@ -44,7 +44,8 @@ const MAP: &[&str] = &[
 /// Keywords whose value is a list of schemas.
 const LIST: &[&str] = &["allOf", "anyOf", "oneOf", "prefixItems"];
 
-fn position_below(keyword: &str, value: &Value) -> Option<Position> {
+/// What stands below a keyword, if schemas do.
+pub(crate) fn position_below(keyword: &str, value: &Value) -> Option<Position> {
     match keyword {
         // draft-07 and older: a list of schemas by position.
         "items" if value.is_array() => Some(Position::List),

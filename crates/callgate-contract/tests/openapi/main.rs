@@ -34,6 +34,10 @@ fn holds(import: &Import, what: &str) {
             assert!(properties.contains_key(first), "{what}: {}: {placeholder}", file.name);
         }
         // And every argument goes somewhere.
+        for placeholder in http["path"].as_object().into_iter().flat_map(|path| path.keys()) {
+            let url = http["url"].as_str().unwrap();
+            assert!(url.contains(&format!("{{{placeholder}}}")), "{what}: {}: {url}", file.name);
+        }
         if http["body"] != "arguments" {
             for name in properties.keys() {
                 let goes = read.iter().any(|r| r.split('/').next() == Some(name));

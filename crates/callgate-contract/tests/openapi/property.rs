@@ -17,6 +17,7 @@ fn schema() -> impl Strategy<Value = Value> {
         Just(json!({"type": "string", "pattern": "(", "format": 5})),
         Just(json!({"type": "long", "nullable": true, "enum": [1]})),
         Just(json!({"readOnly": true})),
+        Just(json!({"type": "string", "format": "binary"})),
         Just(json!({"required": true, "propreties": {}, "example": null})),
         Just(json!(null)),
         Just(json!(false)),
@@ -49,6 +50,31 @@ fn schema() -> impl Strategy<Value = Value> {
     })
 }
 
+fn style() -> impl Strategy<Value = &'static str> {
+    prop_oneof![
+        Just("form"),
+        Just("simple"),
+        Just("deepObject"),
+        Just("matrix"),
+        Just("label"),
+        Just("pipeDelimited"),
+        Just("no such style")
+    ]
+}
+
+fn media() -> impl Strategy<Value = &'static str> {
+    prop_oneof![
+        3 => Just("application/json"),
+        2 => Just("application/x-www-form-urlencoded"),
+        2 => Just("multipart/form-data"),
+        1 => Just("application/octet-stream"),
+        1 => Just("text/xml"),
+        1 => Just("image/*"),
+        1 => Just("*/*"),
+        1 => Just("")
+    ]
+}
+
 fn parameter() -> impl Strategy<Value = Value> {
     (
         prop_oneof![
@@ -62,13 +88,7 @@ fn parameter() -> impl Strategy<Value = Value> {
             Just("größe")
         ],
         prop_oneof![Just("path"), Just("query"), Just("header"), Just("cookie"), Just("formData")],
-        prop_oneof![
-            Just("form"),
-            Just("simple"),
-            Just("deepObject"),
-            Just("matrix"),
-            Just("pipeDelimited")
-        ],
+        style(),
         any::<bool>(),
         any::<bool>(),
         schema(),
@@ -88,15 +108,16 @@ fn document() -> impl Strategy<Value = Value> {
             Just(json!("日本"))
         ],
         prop::collection::vec(parameter(), 0..4),
-        prop::option::of(schema()),
+        prop::option::of((media(), style(), schema())),
         schema(),
     )
         .prop_map(|(id, parameters, body, output)| {
             let mut operation = json!({"operationId": id, "parameters": parameters,
                 "responses": {"200": {"content": {"application/json": {"schema": output}}}}});
-            if let Some(body) = body {
+            if let Some((media, style, schema)) = body {
+                let encoding = json!({"a": {"style": style}, "id": {"contentType": "a/b"}});
                 operation["requestBody"] =
-                    json!({"content": {"application/json": {"schema": body}}});
+                    json!({"content": {media: {"schema": schema, "encoding": encoding}}});
             }
             operation
         });

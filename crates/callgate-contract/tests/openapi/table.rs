@@ -85,6 +85,7 @@ fn methods_and_annotations() {
         ("patch", [false, false, false]),
         ("put", [false, true, false]),
         ("delete", [false, true, true]),
+        ("options", [true, true, false]),
     ];
     for (method, expected) in rows {
         let import = at("/x", method, json!({}), json!({}));
@@ -96,10 +97,8 @@ fn methods_and_annotations() {
         assert_eq!(file.description.as_deref(), Some(&*format!("{} /x", method.to_uppercase())));
         assert_eq!(file.version.as_deref(), Some("1.2.3"));
     }
-    for method in ["options", "trace"] {
-        let import = at("/x", method, json!({}), json!({}));
-        assert!(skipped(&import).contains("has no method"), "{method}");
-    }
+    let import = at("/x", "trace", json!({}), json!({}));
+    assert!(skipped(&import).contains("has no method"));
 }
 
 #[test]
@@ -116,6 +115,18 @@ fn parameters_find_their_place() {
         (parameter("query", "q", json!({"schema": list})), json!({"query": {"q": "{q}"}})),
         (
             parameter("query", "q", json!({"schema": list, "explode": false})),
+            json!({"query": {"q": {"value": "{q}", "style": "form", "explode": false}}}),
+        ),
+        (
+            parameter("query", "q", json!({"schema": list, "style": "pipeDelimited"})),
+            json!({"query": {"q": {"value": "{q}", "style": "pipeDelimited"}}}),
+        ),
+        (
+            parameter(
+                "query",
+                "q",
+                json!({"schema": list, "style": "spaceDelimited", "explode": true}),
+            ),
             json!({"query": {"q": "{q}"}}),
         ),
         (
@@ -124,7 +135,7 @@ fn parameters_find_their_place() {
         ),
         (
             parameter("query", "q", json!({"schema": list, "style": "deepObject"})),
-            json!({"query": {"q[]": "{q}"}}),
+            json!({"query": {"q": {"value": "{q}", "style": "deepObject"}}}),
         ),
         (
             parameter(
@@ -132,23 +143,36 @@ fn parameters_find_their_place() {
                 "q",
                 json!({"schema": object, "style": "deepObject", "explode": true}),
             ),
-            json!({"query": {"q[gt]": "{q/gt}", "q[in][]": "{q/in}", "q[by][x]": "{q/by/x}"}}),
+            json!({"query": {"q": {"value": "{q}", "style": "deepObject", "explode": true}}}),
         ),
         (
             parameter("query", "q", json!({"schema": flat})),
-            json!({"query": {"r": "{q/r}", "g": "{q/g}"}}),
+            json!({"query": {"q": {"value": "{q}", "style": "form"}}}),
+        ),
+        (
+            parameter("query", "q", json!({"schema": flat, "explode": false})),
+            json!({"query": {"q": {"value": "{q}", "style": "form", "explode": false}}}),
+        ),
+        (
+            parameter("query", "q", json!({"schema": {}})),
+            json!({"query": {"q": {"value": "{q}", "style": "form"}}}),
         ),
         (
             parameter("query", "q", json!({"content": {"application/json": {"schema": object}}})),
-            json!({"query": {"q": "{q}"}}),
+            json!({"query": {"q": {"value": "{q}", "style": "json"}}}),
         ),
         (
             parameter("header", "X-Id", json!({"schema": string})),
             json!({"headers": {"X-Id": "{X-Id}"}}),
         ),
         (
-            parameter("cookie", "c", json!({"schema": string})),
-            json!({"headers": {"Cookie": "c={c}"}}),
+            parameter("header", "X-Id", json!({"schema": flat, "explode": true})),
+            json!({"headers": {"X-Id": {"value": "{X-Id}", "style": "simple", "explode": true}}}),
+        ),
+        (parameter("cookie", "c", json!({"schema": string})), json!({"cookies": {"c": "{c}"}})),
+        (
+            parameter("cookie", "c", json!({"schema": list, "explode": false})),
+            json!({"cookies": {"c": {"value": "{c}", "style": "simple"}}}),
         ),
     ];
     for (parameter, expected) in rows {
@@ -161,10 +185,9 @@ fn parameters_find_their_place() {
     }
     // Those that cannot be sent: left out where they are optional, else the operation goes.
     let rows = [
-        parameter("query", "q", json!({"schema": flat, "explode": false})),
-        parameter("query", "q", json!({"schema": {"type": "object"}})),
-        parameter("header", "q", json!({"schema": flat})),
         parameter("cookie", "q", json!({"schema": list})),
+        parameter("cookie", "q", json!({"schema": flat})),
+        parameter("cookie", "a b", json!({"schema": string})),
         parameter("header", "a b", json!({"schema": string})),
     ];
     for mut parameter in rows {
@@ -178,23 +201,15 @@ fn parameters_find_their_place() {
 }
 
 #[test]
-fn lists_in_one_text_tell_the_model_how() {
-    let list = json!({"type": "array", "items": {"type": "string", "enum": ["a", "b"]}});
-    let rows = [
-        ("query", "form", "`,`"),
-        ("query", "spaceDelimited", "a space"),
-        ("query", "pipeDelimited", "`|`"),
-        ("header", "simple", "`,`"),
-    ];
-    for (place, style, expected) in rows {
-        let more =
-            json!({"schema": list, "style": style, "explode": false, "description": "Tags."});
-        let import = one(json!({"parameters": [parameter(place, "q", more)]}), json!({}));
-        let told =
-            format!("Tags.\n\nSeveral values are separated by {expected}. Each is one of: a, b.");
-        let expected = json!({"type": "string", "description": told});
-        assert_eq!(file(&import).input["properties"]["q"], expected, "{place} {style}");
-    }
+fn members_that_are_parameters_do_not_meet_others() {
+    let flat = json!({"type": "object", "properties": {"r": {"type": "integer"}, "g": {}}});
+    let parameters = json!([
+        parameter("query", "r", json!({"schema": {"type": "string"}})),
+        parameter("query", "q", json!({"schema": flat})),
+    ]);
+    let import = one(json!({"parameters": parameters}), json!({}));
+    assert_eq!(file(&import).backend["http"]["query"], json!({"r": "{r}"}));
+    assert!(import.report.operations[0].notes[0].message.contains("a name that it needs"));
 }
 
 #[test]
@@ -202,8 +217,6 @@ fn paths() {
     let rows = [
         ("/a/{id}", "simple", json!("https://a.example/v1/a/{id}")),
         ("/a/{id}.json", "simple", json!("https://a.example/v1/a/{id}.json")),
-        ("/a/{id}", "label", json!("https://a.example/v1/a/.{id}")),
-        ("/a/{id}", "matrix", json!("https://a.example/v1/a/;id={id}")),
         ("/a/{id*}", "simple", json!("https://a.example/v1/a/{id}")),
         ("/a/${id}", "simple", json!("https://a.example/v1/a/%24{id}")),
         ("/a/{id}#part", "simple", json!("https://a.example/v1/a/{id}")),
@@ -217,6 +230,26 @@ fn paths() {
         assert_eq!(file.input["required"], json!(["id"]));
         // An empty segment would lead elsewhere.
         assert_eq!(file.input["properties"]["id"], json!({"type": "string", "minLength": 1}));
+    }
+    let list = json!({"type": "array", "items": {"type": "string"}});
+    let rows = [
+        (json!({"schema": list}), json!({"style": "simple"})),
+        (json!({"schema": list, "explode": true}), json!({"style": "simple", "explode": true})),
+        (json!({"schema": {"type": "object"}}), json!({"style": "simple"})),
+        (json!({"schema": {"type": "string"}, "style": "label"}), json!({"style": "label"})),
+        (
+            json!({"schema": list, "style": "matrix", "explode": true}),
+            json!({"style": "matrix", "explode": true}),
+        ),
+    ];
+    for (more, expected) in rows {
+        let id = parameter("path", "id", more.clone());
+        let import = at("/a/{id}", "get", json!({"parameters": [id]}), json!({}));
+        let file = file(&import);
+        assert_eq!(file.backend["http"]["path"], json!({"id": expected}), "{more}");
+        if more["schema"] == list {
+            assert_eq!(file.input["properties"]["id"]["minItems"], 1);
+        }
     }
     // Not declared, and declared for nothing.
     let import = at(
@@ -333,15 +366,157 @@ fn bodies_of_other_kinds() {
         let header = file(&import).backend["http"].pointer("/headers/Content-Type");
         assert_eq!(header.and_then(Value::as_str), expected, "{media}");
     }
-    for media in ["multipart/form-data", "application/x-www-form-urlencoded", "application/xml"] {
-        let import = one(json!({"requestBody": content(media)}), json!({}));
-        assert!(skipped(&import).contains(media), "{media}");
-    }
     // Nothing is lost where there is nothing to send.
     let import = at("/x", "get", json!({"requestBody": content("application/json")}), json!({}));
     assert_eq!(file(&import).backend["http"].get("body"), None);
     let import = at("/x", "get", json!({"requestBody": json_body(json!({}))}), json!({}));
     assert!(skipped(&import).contains("GET with a body"));
+}
+
+/// The http object but for method and URL, and the arguments.
+fn sent(body: Value, version: &str) -> (Value, Value) {
+    let operation = json!({"requestBody": body, "parameters":
+        [parameter("query", "q", json!({"schema": {"type": "string"}}))]});
+    let import = imported(&document(version, json!({"/x": {"post": operation}}), json!({})));
+    let file = file(&import);
+    let mut http = file.backend["http"].clone();
+    http.as_object_mut().unwrap().retain(|name, _| !["method", "url", "query"].contains(&&**name));
+    let mut input = Value::Object(file.input.clone());
+    input["properties"].as_object_mut().unwrap().shift_remove("q");
+    (http, input)
+}
+
+#[test]
+fn forms_and_parts() {
+    let string = json!({"type": "string"});
+    let list = json!({"type": "array", "items": string});
+    let object = json!({"type": "object", "properties": {"a": string}});
+    let of = |value: &str| json!(value);
+    let styled = |style: &str| json!({"value": "{m}", "style": style});
+    let deep = json!({"style": "deepObject", "explode": true});
+    let exploded = json!({"value": "{m}", "style": "deepObject", "explode": true});
+    let json_type = json!({"contentType": "application/json"});
+    // Member, encoding, and its value in a form, in parts of 3.0 and in parts of 3.1.
+    let rows = [
+        (string.clone(), json!(null), of("{m}"), of("{m}"), of("{m}")),
+        (string.clone(), deep.clone(), of("{m}"), of("{m}"), of("{m}")),
+        (list.clone(), json!(null), of("{m}"), of("{m}"), of("{m}")),
+        (list.clone(), deep.clone(), exploded.clone(), of("{m}"), exploded.clone()),
+        (
+            list.clone(),
+            json!({"style": "form", "explode": false}),
+            json!({"value": "{m}", "style": "form", "explode": false}),
+            of("{m}"),
+            json!({"value": "{m}", "style": "form", "explode": false}),
+        ),
+        (object.clone(), json!(null), of("{m}"), of("{m}"), of("{m}")),
+        (object.clone(), deep, exploded.clone(), of("{m}"), exploded),
+        (object, json!({"explode": true}), styled("form"), of("{m}"), styled("form")),
+        (list, json_type.clone(), styled("json"), of("{m}"), of("{m}")),
+        (string.clone(), json_type, of("{m}"), styled("json"), styled("json")),
+        (
+            string,
+            json!({"contentType": "text/csv"}),
+            of("{m}"),
+            json!({"text": "{m}", "contentType": "text/csv"}),
+            json!({"text": "{m}", "contentType": "text/csv"}),
+        ),
+    ];
+    for (member, encoding, form, parts_3_0, parts_3_1) in rows {
+        let body = |media: &str| {
+            let schema = json!({"type": "object", "properties": {"m": member}, "required": ["m"]});
+            let mut content = json!({"schema": schema});
+            if !encoding.is_null() {
+                content["encoding"] = json!({"m": encoding});
+            }
+            json!({"required": true, "content": {media: content}})
+        };
+        let (url, multipart) = ("application/x-www-form-urlencoded", "multipart/form-data");
+        let told = format!("{member} {encoding}");
+        let (http, input) = sent(body(url), "3.0.3");
+        assert_eq!(http, json!({"form": {"m": form}}), "{told}");
+        assert_eq!(input["properties"], json!({"m": member}));
+        assert_eq!(input["required"], json!(["m"]));
+        let (http, _) = sent(body(multipart), "3.0.3");
+        assert_eq!(http, json!({"multipart": {"m": parts_3_0}}), "{told}");
+        let (http, _) = sent(body(multipart), "3.1.0");
+        assert_eq!(http, json!({"multipart": {"m": parts_3_1}}), "{told}");
+    }
+    // Names of parameters stay theirs.
+    let schema = json!({"properties": {"q": {"type": "string"}, "a[b]": {"type": "string"}}});
+    let body = json!({"content": {"application/x-www-form-urlencoded": {"schema": schema}}});
+    assert_eq!(sent(body, "3.0.3").0, json!({"form": {"q": "{body_q}", "a[b]": "{a_b}"}}));
+    // Without names of its own, an object's members are the fields.
+    let schema = json!({"type": "object", "additionalProperties": {"type": "string"}});
+    let body = json!({"required": true, "content": {"application/x-www-form-urlencoded": {"schema": schema}}});
+    let (http, input) = sent(body, "3.0.3");
+    assert_eq!(http, json!({"form": {"body": {"value": "{body}", "style": "form"}}}));
+    assert_eq!(input["properties"], json!({"body": schema}));
+    let body = json!({"required": true, "content": {"multipart/form-data": {"schema": {"type": "string"}}}});
+    let import = one(json!({"requestBody": body}), json!({}));
+    assert!(skipped(&import).contains("what its fields are"));
+}
+
+#[test]
+fn files_and_bodies_as_they_are() {
+    let binary = json!({"type": "string", "format": "binary", "description": "d"});
+    let schema = json!({"properties": {"f": binary, "l": {"type": "array", "items": binary},
+        "b": {"type": "string", "format": "byte"}}});
+    let encoding = json!({"f": {"contentType": "text/csv"}});
+    let body =
+        json!({"content": {"multipart/form-data": {"schema": schema, "encoding": encoding}}});
+    let (http, input) = sent(body, "3.0.3");
+    let parts =
+        json!({"f": {"file": "{f}", "contentType": "text/csv"}, "l": {"file": "{l}"}, "b": "{b}"});
+    assert_eq!(http, json!({"multipart": parts}));
+    let file = &input["properties"]["f"];
+    assert_eq!(file["oneOf"], json!([{"required": ["text"]}, {"required": ["base64"]}]));
+    assert_eq!(file["description"], "d");
+    assert_eq!(input["properties"]["l"]["items"]["properties"], file["properties"]);
+    // Media, schema, raw body, type of the argument.
+    let object = json!({"type": "object", "properties": {"a": {"type": "string"}}});
+    let rows = [
+        ("text/plain", json!({"type": "string"}), "text", "string"),
+        ("text/xml", object.clone(), "text", "string"),
+        ("image/png", binary.clone(), "base64", "string"),
+        ("application/octet-stream", binary.clone(), "file", "object"),
+        ("*/*", binary, "file", "object"),
+    ];
+    for (media, schema, source, kind) in rows {
+        let (http, input) = sent(json!({"content": {media: {"schema": schema}}}), "3.0.3");
+        let media = if media == "*/*" { "application/octet-stream" } else { media };
+        assert_eq!(http, json!({"raw": {source: "{body}", "contentType": media}}));
+        assert_eq!(input["properties"]["body"]["type"], kind, "{media}");
+        assert_eq!(input.get("required"), None);
+    }
+    let body = json!({"required": true, "content": {"text/xml": {"schema": object}}});
+    let (_, input) = sent(body, "3.0.3");
+    assert_eq!(input["required"], json!(["body"]));
+    let told = input["properties"]["body"]["description"].as_str().unwrap();
+    assert!(told.ends_with("Its form: <root><a>string</a></root>"), "{told}");
+    let body = json!({"content": {"application/octet-stream": {"schema": object}}});
+    let (http, input) = sent(body, "3.0.3");
+    assert_eq!(http["headers"], json!({"Content-Type": "application/octet-stream"}));
+    assert_eq!(
+        (&http["body"], &input["properties"]),
+        (&json!({"a": "{a}"}), &object["properties"])
+    );
+}
+
+#[test]
+fn what_is_too_large_loses_its_words_first() {
+    let words = "w".repeat(600 << 10);
+    let inner =
+        json!({"type": "object", "properties": {"a": {"type": "string", "description": words}}});
+    let body = json_body(json!({"type": "object", "properties": {"m": inner}}));
+    let import = one(json!({"requestBody": body}), json!({}));
+    let expected = json!({"type": "object", "properties": {"a": {"type": "string"}}});
+    assert_eq!(file(&import).input["properties"]["m"], expected);
+    assert!(import.report.operations[0].notes[0].message.contains("descriptions"));
+    let large: Vec<String> = (0..60_000).map(|i| format!("value {i}")).collect();
+    let body = json_body(json!({"type": "object", "properties": {"m": {"enum": large}}}));
+    let import = one(json!({"requestBody": body}), json!({}));
+    assert!(skipped(&import).contains("more than 524288 bytes"));
 }
 
 #[test]
@@ -369,7 +544,12 @@ fn credentials_are_no_arguments() {
             json!([{"api_key": [], "query_key": []}]),
             json!({"headers": {"X-Key": "${API_KEY}"}, "query": {"key": "${API_QUERY_KEY}"}}),
         ),
-        (json!([{"session": []}]), json!({"headers": {"Cookie": "sid=${API_SESSION}"}})),
+        (json!([{"session": []}]), json!({"cookies": {"sid": "${API_SESSION}"}})),
+        // One header has one token.
+        (
+            json!([{"bearerAuth": [], "oauth": []}]),
+            json!({"auth": {"bearer": "${API_BEARER_AUTH}"}}),
+        ),
     ];
     for (security, expected) in rows {
         let import = one(json!({"security": security}), schemes.clone());
@@ -382,8 +562,11 @@ fn credentials_are_no_arguments() {
         assert_eq!(told.len(), uses, "{security}");
         assert!(told.iter().all(|name| expected.to_string().contains(name)), "{told:?}");
     }
-    let import = one(json!({"security": [{"digest": []}]}), schemes);
-    assert!(skipped(&import).contains("`digest` is HTTP digest"));
+    let import = one(json!({"security": [{"digest": []}, {"digest": []}]}), schemes.clone());
+    let why = skipped(&import);
+    assert_eq!(why.matches("`digest` is HTTP digest").count(), 1, "{why}");
+    let import = one(json!({"security": [{"oauth": [], "basic": []}]}), schemes);
+    assert!(skipped(&import).contains("two of its schemes want the Authorization header"));
 }
 
 #[test]

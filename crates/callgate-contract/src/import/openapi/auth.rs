@@ -7,6 +7,8 @@
 //! | `apiKey` in header, query or cookie | `${API_…}` there |
 //! | a parameter that is a credential by its name | `${API_…}` there where it is required; else left out |
 //!
+//! Schemes that all want a token in the one `Authorization` header share it: the first has it.
+//!
 //! Of several alternatives the first that can be met counts, in the document's order; `{}` is met by
 //! nothing. Digest and mutual TLS cannot be met. Names are made of the prefix and the scheme's name.
 
@@ -75,11 +77,15 @@ impl Auth {
         })
     }
 
-    fn add(&mut self, credential: Credential, holds: &str) -> Result<(), String> {
+    fn add(&mut self, credential: Credential, holds: &str) -> Result<Added, String> {
         let is_authorization = match &credential {
             Credential::Key { name, .. } => name.eq_ignore_ascii_case("authorization"),
             _ => true,
         };
+        let shares = |earlier: &Credential| matches!(earlier, Credential::Bearer(_));
+        if matches!(credential, Credential::Bearer(_)) && self.credentials.iter().any(shares) {
+            return Ok(Added::Shared);
+        }
         if is_authorization && self.has_authorization() {
             return Err("two of its schemes want the Authorization header".to_owned());
         }
@@ -97,8 +103,16 @@ impl Auth {
             }
         }
         self.credentials.push(credential);
-        Ok(())
+        Ok(Added::Own)
     }
+}
+
+/// How a credential goes along.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Added {
+    Own,
+    /// As the token of an earlier one.
+    Shared,
 }
 
 fn reference(variable: &str) -> String {
@@ -157,6 +171,7 @@ pub(super) fn of<'d>(
                     met = Some(auth);
                     break;
                 }
+                Err(why) if refused.contains(&why) => {}
                 Err(why) => refused.push(why),
             }
         }
@@ -208,7 +223,12 @@ fn meet<'d>(
             continue;
         };
         let (credential, holds) = read(&scheme, name, prefix)?;
-        auth.add(credential, &holds)?;
+        if auth.add(credential, &holds)? == Added::Shared {
+            let message = format!(
+                "`{name}` wants a token in the Authorization header as well: one is for both"
+            );
+            notes.add(scheme.pointer, message);
+        }
     }
     Ok(auth)
 }

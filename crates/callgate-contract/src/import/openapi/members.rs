@@ -12,8 +12,9 @@ const DEEPEST: usize = 8;
 pub(super) enum Kind<'d> {
     Array,
     Object(At<'d>),
-    /// A scalar, or nobody knows.
-    Plain,
+    Scalar,
+    /// Nobody knows.
+    Open,
 }
 
 /// What a schema admits. Of several branches an object counts first, then an array: a scalar fits
@@ -24,7 +25,7 @@ pub(super) fn kind<'d>(doc: &Doc<'d>, at: &At<'d>) -> Kind<'d> {
 
 fn kind_within<'d>(doc: &Doc<'d>, at: &At<'d>, deeper: usize) -> Kind<'d> {
     let (Some(deeper), Ok(at)) = (deeper.checked_sub(1), doc.resolve(at.clone())) else {
-        return Kind::Plain;
+        return Kind::Open;
     };
     let says = |word: &str| match at.value.get("type") {
         Some(Value::String(one)) => one == word,
@@ -37,8 +38,11 @@ fn kind_within<'d>(doc: &Doc<'d>, at: &At<'d>, deeper: usize) -> Kind<'d> {
     if says("array") {
         return Kind::Array;
     }
-    if at.value.get("type").is_some() {
-        return Kind::Plain;
+    if ["type", "enum", "const", "format", "pattern"]
+        .iter()
+        .any(|word| at.value.get(*word).is_some())
+    {
+        return Kind::Scalar;
     }
     if at.value.get("properties").is_some_and(Value::is_object) {
         return Kind::Object(at);
@@ -46,7 +50,7 @@ fn kind_within<'d>(doc: &Doc<'d>, at: &At<'d>, deeper: usize) -> Kind<'d> {
     if at.value.get("items").is_some() {
         return Kind::Array;
     }
-    let mut found = Kind::Plain;
+    let mut found = Kind::Open;
     for word in ["allOf", "anyOf", "oneOf"] {
         for branch in at.get(word).into_iter().flat_map(|list| list.items()) {
             match (kind_within(doc, &branch, deeper), word) {
@@ -54,7 +58,8 @@ fn kind_within<'d>(doc: &Doc<'d>, at: &At<'d>, deeper: usize) -> Kind<'d> {
                 (Kind::Object(_), "allOf") => return Kind::Object(at),
                 (object @ Kind::Object(_), _) => return object,
                 (array @ Kind::Array, _) => found = array,
-                (Kind::Plain, _) => {}
+                (Kind::Scalar, _) if matches!(found, Kind::Open) => found = Kind::Scalar,
+                (Kind::Scalar | Kind::Open, _) => {}
             }
         }
     }

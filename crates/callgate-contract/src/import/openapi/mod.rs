@@ -9,7 +9,7 @@
 //! | of the document | becomes | where |
 //! |---|---|---|
 //! | `operationId`, else method and path | the name | `names` |
-//! | parameters and body | one input schema, and the places where the http backend puts them | `parameters`, `style`, `body` |
+//! | parameters and body | one input schema, and the places where the http backend puts them | `parameters`, `style`, `body`, `media`, `draft` |
 //! | schemas of either dialect | JSON Schema 2020-12 | `schema` |
 //! | 2xx JSON responses | the output schema | `output` |
 //! | `security`, and parameters that are credentials | references to the environment, never arguments | `auth` |
@@ -33,6 +33,7 @@ mod auth;
 mod body;
 mod document;
 mod draft;
+mod media;
 mod members;
 mod mend;
 mod names;
@@ -44,6 +45,7 @@ mod schema;
 mod servers;
 mod style;
 mod words;
+mod xml;
 
 use serde_json::Value;
 use thiserror::Error;

@@ -19,7 +19,7 @@ const METHODS: [(&str, &str, bool); 8] = [
     ("put", "PUT", true),
     ("post", "POST", true),
     ("delete", "DELETE", true),
-    ("options", "OPTIONS", false),
+    ("options", "OPTIONS", true),
     ("head", "HEAD", true),
     ("patch", "PATCH", true),
     ("trace", "TRACE", false),
@@ -202,7 +202,7 @@ fn one(
 
 /// What a method says about the world (RFC 9110 9.2).
 fn annotations(method: &str) -> Annotations {
-    let read_only = matches!(method, "GET" | "HEAD");
+    let read_only = matches!(method, "GET" | "HEAD" | "OPTIONS");
     Annotations {
         read_only,
         idempotent: read_only || matches!(method, "PUT" | "DELETE"),

@@ -104,8 +104,10 @@ pub(super) fn read<'d>(
         } else if parameter.place == Place::Header && FRAMING.contains(&&*lower) {
             let name = parameter.name;
             notes.add(&*parameter.at.pointer, format!("the header `{name}` is set by the backend"));
-        } else if parameter.place == Place::Header && !is_header_name(parameter.name) {
-            leave_out(&parameter, "it is no name of a header", notes)?;
+        } else if matches!(parameter.place, Place::Header | Place::Cookie)
+            && !is_header_name(parameter.name)
+        {
+            leave_out(&parameter, "it is no name of a header or cookie", notes)?;
         } else {
             out.arguments.push(parameter);
         }
@@ -141,7 +143,7 @@ fn one<'d>(at: &At<'d>, notes: &mut Notes) -> Option<Parameter<'d>> {
     let content = at.get("content").and_then(|content| content.members().next());
     let (schema, is_json) = match (at.get("schema"), content) {
         (Some(schema), _) => (Some(schema), false),
-        (None, Some((media, content))) => (content.get("schema"), super::body::is_json(media)),
+        (None, Some((media, content))) => (content.get("schema"), super::media::is_json(media)),
         (None, None) => (None, false),
     };
     Some(Parameter { at: at.clone(), name, place, required, schema, is_json })

@@ -100,8 +100,8 @@ pub enum Skip {
         /// What it is.
         what: &'static str,
     },
-    /// A required body in a form that the http backend does not send.
-    #[error("the body is {media}, and the http backend sends JSON only")]
+    /// A body whose form and schema do not go together.
+    #[error("the body is {media}, and its schema does not say what its fields are")]
     Media {
         /// The media types, comma-separated.
         media: String,

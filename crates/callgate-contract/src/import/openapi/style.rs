@@ -1,165 +1,129 @@
 //! How a parameter's value is written into the request (OpenAPI 3.1.1, 4.8.12.2 and 4.8.12.3).
 //!
-//! | style | a list | an object |
-//! |---|---|---|
-//! | `form`, exploded (the default of a query) | repeated | a parameter a member |
-//! | `form`, `spaceDelimited`, `pipeDelimited`, not exploded | a text with separators, written by the model | cannot be sent |
-//! | `deepObject` | `name[]`, repeated | `name[member]`, members of members likewise |
-//! | `simple`, `label`, `matrix` | a text with separators | cannot be sent |
-//! | `content` of JSON | as JSON | as JSON |
+//! The http backend knows OpenAPI's styles, so a list stays a list and an object an object. Only what
+//! is written otherwise than the backend does by itself is said: a scalar is a text, a list in a query
+//! is repeated.
 //!
-//! The http backend repeats a query parameter for a list and has no other way to join one.
+//! Cannot be sent: exploded lists and objects in a cookie (its header separates by `;`, and OpenAPI
+//! has `&`), and objects in a query whose members have the names of other parameters.
+
+use serde_json::{Value, json};
 
 use super::{
     document::{At, Doc},
     members::{Kind, kind, members},
     parameters::{Parameter, Place},
-    servers::escape,
 };
 
-/// How deep the members of a `deepObject` go.
-const DEEPEST: usize = 4;
-
-/// How a parameter travels.
+/// How a value travels.
 #[derive(Debug, Default)]
-pub(super) struct Carried<'d> {
-    /// The schema that counts, where it is not the parameter's own.
-    pub(super) instead: Option<At<'d>>,
-    /// The list is one text with this between its items.
-    pub(super) separator: Option<&'static str>,
-    /// Members that are not declared cannot be sent.
-    pub(super) closed: bool,
-    /// For a path, header or cookie: the template's text.
-    pub(super) text: String,
-    /// For a query: parameters and their templates.
-    pub(super) query: Vec<(String, String)>,
+pub(super) struct Carried {
+    /// The backend's style, where it is not what it does by itself.
+    pub(super) style: Option<(&'static str, bool)>,
+    /// Of a query: the names under which it is sent, as far as they are known.
+    pub(super) names: Vec<String>,
+    /// A list that must not be empty, since nothing would be left of it.
+    pub(super) is_list: bool,
     /// Sent in a way that OpenAPI does not define.
     pub(super) beyond: Option<&'static str>,
 }
 
-/// `property` is the argument's name; a template takes it as it is.
-pub(super) fn carry<'d>(
-    doc: &Doc<'d>,
-    parameter: &Parameter<'d>,
-    property: &str,
-) -> Result<Carried<'d>, &'static str> {
-    let kind = match &parameter.schema {
-        Some(schema) if !parameter.is_json => kind(doc, schema),
-        _ => Kind::Plain,
-    };
-    let style = parameter.at.text("style").unwrap_or(match parameter.place {
+impl Carried {
+    /// The value of a member of `query`, `headers` or `cookies`.
+    pub(super) fn template(&self, property: &str) -> Value {
+        match self.style {
+            Some((style, explode)) => written(property, style, explode),
+            None => json!(format!("{{{property}}}")),
+        }
+    }
+}
+
+/// A value in a style, as the http backend reads it.
+pub(super) fn written(pointer: &str, style: &str, explode: bool) -> Value {
+    let value = format!("{{{pointer}}}");
+    // The backend's own default is not repeated.
+    match explode == (style == "form") {
+        true => json!({ "value": value, "style": style }),
+        false => json!({ "value": value, "style": style, "explode": explode }),
+    }
+}
+
+/// The style and `explode` of a parameter or of a field's encoding.
+pub(super) fn style_of(at: &At<'_>, default: &'static str) -> (&'static str, bool) {
+    const STYLES: [&str; 7] =
+        ["deepObject", "form", "label", "matrix", "pipeDelimited", "simple", "spaceDelimited"];
+    let said = at.text("style").unwrap_or(default);
+    let style = STYLES.into_iter().find(|style| *style == said).unwrap_or(default);
+    let explode = at.value.get("explode").and_then(Value::as_bool);
+    (style, explode.unwrap_or(style == "form"))
+}
+
+/// How a parameter travels.
+pub(super) fn carry<'d>(doc: &Doc<'d>, parameter: &Parameter<'d>) -> Result<Carried, &'static str> {
+    if parameter.is_json {
+        let names = vec![parameter.name.to_owned()];
+        return Ok(Carried { style: Some(("json", false)), names, ..Carried::default() });
+    }
+    let kind = parameter.schema.as_ref().map_or(Kind::Scalar, |schema| kind(doc, schema));
+    let default = match parameter.place {
         Place::Path | Place::Header => "simple",
         Place::Query | Place::Cookie => "form",
-    });
-    let explode = match parameter.at.value.get("explode").and_then(serde_json::Value::as_bool) {
-        Some(explode) => explode,
-        None => style == "form",
     };
-    if parameter.place == Place::Query {
-        return in_query(doc, parameter, property, kind, style, explode);
+    let (style, explode) = style_of(&parameter.at, default);
+    let is_list = matches!(kind, Kind::Array);
+    let is_scalar = matches!(kind, Kind::Scalar);
+    let written = |style| Carried { style, is_list, ..Carried::default() };
+    match parameter.place {
+        Place::Query => in_query(doc, parameter, &kind, style, explode),
+        Place::Path if is_scalar && !matches!(style, "label" | "matrix") => Ok(written(None)),
+        Place::Path if matches!(style, "label" | "matrix") => Ok(written(Some((style, explode)))),
+        Place::Cookie if is_scalar || matches!(kind, Kind::Open) => Ok(written(None)),
+        Place::Cookie if explode => Err("an exploded list or object cannot be written in a cookie"),
+        Place::Header if is_scalar => Ok(written(None)),
+        Place::Path | Place::Header | Place::Cookie => Ok(written(Some(("simple", explode)))),
     }
-    let separator = match (&kind, parameter.place, style) {
-        (Kind::Plain, ..) => None,
-        (Kind::Object(_), ..) => return Err("an object cannot be written there"),
-        (Kind::Array, Place::Path, "label") if explode => Some("."),
-        (Kind::Array, Place::Path, "matrix") | (Kind::Array, Place::Cookie, _) if explode => {
-            return Err("an exploded list cannot be written there");
-        }
-        (Kind::Array, ..) => Some(","),
-    };
-    let name = escape(parameter.name);
-    let text = match (parameter.place, style) {
-        (Place::Path, "label") => format!(".{{{property}}}"),
-        (Place::Path, "matrix") => format!(";{name}={{{property}}}"),
-        (Place::Cookie, _) => format!("{name}={{{property}}}"),
-        _ => format!("{{{property}}}"),
-    };
-    Ok(Carried { separator, text, ..Carried::default() })
 }
 
 fn in_query<'d>(
     doc: &Doc<'d>,
     parameter: &Parameter<'d>,
-    property: &str,
-    kind: Kind<'d>,
-    style: &str,
+    kind: &Kind<'d>,
+    style: &'static str,
     explode: bool,
-) -> Result<Carried<'d>, &'static str> {
-    let name = parameter.name;
-    let whole = format!("{{{property}}}");
-    let one = |name: String| Carried { query: vec![(name, whole.clone())], ..Carried::default() };
-    match kind {
-        Kind::Plain => Ok(one(name.to_owned())),
-        Kind::Array if style == "deepObject" => {
-            let name = if name.ends_with("[]") { name.to_owned() } else { format!("{name}[]") };
-            let beyond = Some("a list with `deepObject` is sent as `name[]`, repeated");
-            Ok(Carried { beyond, ..one(name) })
+) -> Result<Carried, &'static str> {
+    // Styles of paths and headers mean nothing here.
+    let style = if matches!(style, "simple" | "label" | "matrix") { "form" } else { style };
+    let named =
+        |style| Carried { style, names: vec![parameter.name.to_owned()], ..Carried::default() };
+    let beyond = match (style, kind) {
+        ("deepObject", Kind::Array) => {
+            Some("a list with `deepObject` is sent as `name[]`, repeated")
         }
-        Kind::Array if explode => Ok(one(name.to_owned())),
-        Kind::Array => {
-            let separator = match style {
-                "spaceDelimited" => " ",
-                "pipeDelimited" => "|",
-                _ => ",",
-            };
-            Ok(Carried { separator: Some(separator), ..one(name.to_owned()) })
+        ("deepObject", Kind::Object(at)) => deeper(doc, at),
+        _ => None,
+    };
+    match (kind, style) {
+        (Kind::Scalar, _) => Ok(named(None)),
+        (Kind::Array, "form" | "spaceDelimited" | "pipeDelimited") if explode => Ok(named(None)),
+        // Each member is a parameter of its own.
+        (Kind::Object(at), _) if explode && style != "deepObject" => {
+            let members = members(doc, at).map(|members| members.all).unwrap_or_default();
+            let names = members.into_iter().map(|(name, _)| name.to_owned()).collect();
+            Ok(Carried { style: Some(("form", true)), names, ..Carried::default() })
         }
-        Kind::Object(at) => {
-            let mut query = Vec::new();
-            let mut beyond = None;
-            let deep = style == "deepObject";
-            if !deep && !explode {
-                return Err("an object that is not exploded cannot be written in a query");
-            }
-            let prefix = deep.then_some(name);
-            spread(doc, &at, prefix, property, DEEPEST, &mut query, &mut beyond)?;
-            Ok(Carried { instead: Some(at), closed: true, query, beyond, ..Carried::default() })
-        }
+        _ => Ok(Carried { beyond, ..named(Some((style, explode))) }),
     }
 }
 
-/// A query parameter for each member.
-fn spread<'d>(
-    doc: &Doc<'d>,
-    at: &At<'d>,
-    prefix: Option<&str>,
-    pointer: &str,
-    deeper: usize,
-    query: &mut Vec<(String, String)>,
-    beyond: &mut Option<&'static str>,
-) -> Result<(), &'static str> {
-    let deeper = deeper.checked_sub(1).ok_or("its members are nested too deep for a query")?;
-    let members = members(doc, at).map(|members| members.all).unwrap_or_default();
-    if members.is_empty() {
-        return Err("an object without declared members cannot be written in a query");
+/// What a `deepObject` has below its first level, which OpenAPI does not define.
+fn deeper<'d>(doc: &Doc<'d>, at: &At<'d>) -> Option<&'static str> {
+    let members = members(doc, at)?.all;
+    let kinds = || members.iter().map(|(_, schema)| kind(doc, schema));
+    if kinds().any(|kind| matches!(kind, Kind::Object(_))) {
+        Some("members of members are sent as `name[member][member]`")
+    } else if kinds().any(|kind| matches!(kind, Kind::Array)) {
+        Some("lists in a `deepObject` are sent as `name[member][]`, repeated")
+    } else {
+        None
     }
-    for (member, schema) in members {
-        // What a template's placeholder takes.
-        if member.is_empty()
-            || member
-                .contains(|c: char| c.is_whitespace() || c.is_control() || "{}\"',:".contains(c))
-        {
-            return Err("a member's name cannot stand in a template");
-        }
-        let pointer = format!("{pointer}/{}", member.replace('~', "~0").replace('/', "~1"));
-        let name = match prefix {
-            Some(prefix) => format!("{prefix}[{member}]"),
-            None => member.to_owned(),
-        };
-        match kind(doc, &schema) {
-            Kind::Object(inner) if prefix.is_some() => {
-                *beyond = Some("members of members are sent as `name[member][member]`");
-                spread(doc, &inner, Some(&name), &pointer, deeper, query, beyond)?;
-            }
-            Kind::Object(_) => {
-                return Err("an object within an object cannot be written in a query");
-            }
-            Kind::Array if prefix.is_some() => {
-                *beyond = Some("lists in a `deepObject` are sent as `name[member][]`, repeated");
-                query.push((format!("{name}[]"), format!("{{{pointer}}}")));
-            }
-            _ => query.push((name, format!("{{{pointer}}}"))),
-        }
-    }
-    Ok(())
 }

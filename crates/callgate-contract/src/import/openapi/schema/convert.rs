@@ -5,9 +5,12 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value, json};
 
 use super::{Converter, keyword};
-use crate::import::openapi::{
-    Skip, Skipped,
-    document::{At, below},
+use crate::{
+    import::openapi::{
+        Skip, Skipped,
+        document::{At, below},
+    },
+    schema::Position,
 };
 
 /// The deepest nesting of schemas, references that are written out included.
@@ -18,6 +21,9 @@ const BRANCHES: usize = 8;
 
 /// Keywords that say nothing about which values are right.
 const ANNOTATIONS: [&str; 5] = ["title", "description", "default", "examples", "deprecated"];
+
+/// What is left out of inner schemas that would be too large with it.
+const WORDS: [&str; 4] = ["title", "description", "example", "examples"];
 
 type Names = BTreeSet<String>;
 
@@ -111,12 +117,16 @@ impl<'d> Converter<'_, 'd> {
         self.collect_hidden(at, BRANCHES, &mut hidden);
         let mut out = Map::new();
         for (word, value) in members {
+            // Words for people, where there are too many of them.
+            if self.brief && depth > 0 && WORDS.contains(&word.as_str()) {
+                continue;
+            }
             let here = At { value, pointer: below(&at.pointer, word) };
             match keyword::place(word, value) {
-                keyword::Place::Schema => {
+                Some(Position::Schema) => {
                     out.insert(word.clone(), self.convert(&here, depth + 1, &Names::new())?);
                 }
-                keyword::Place::Map => {
+                Some(Position::Map) => {
                     let mut map = Map::new();
                     for (name, sub) in here.members() {
                         if word == "properties" && self.is_hidden(&sub) {
@@ -126,7 +136,7 @@ impl<'d> Converter<'_, 'd> {
                     }
                     out.insert(word.clone(), Value::Object(map));
                 }
-                keyword::Place::List => {
+                Some(Position::List) => {
                     let passed = if word == "allOf" { hidden.clone() } else { Names::new() };
                     let list: Vec<Value> = here
                         .items()
@@ -136,7 +146,7 @@ impl<'d> Converter<'_, 'd> {
                         out.insert(word.clone(), Value::Array(list));
                     }
                 }
-                keyword::Place::Plain => {
+                None => {
                     if let Some((word, value)) =
                         keyword::plain(word, value, members, &here.pointer, &mut self.notes)
                     {

@@ -2,32 +2,10 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::{import::openapi::document::Notes, schema::keywords::KEYWORDS};
-
-/// What stands below a keyword.
-pub(super) enum Place {
-    Schema,
-    Map,
-    List,
-    /// No schema.
-    Plain,
-}
-
-const SCHEMA: [&str; 11] = [
-    "additionalProperties",
-    "contains",
-    "contentSchema",
-    "else",
-    "if",
-    "items",
-    "not",
-    "propertyNames",
-    "then",
-    "unevaluatedItems",
-    "unevaluatedProperties",
-];
-const MAP: [&str; 3] = ["dependentSchemas", "patternProperties", "properties"];
-const LIST: [&str; 4] = ["allOf", "anyOf", "oneOf", "prefixItems"];
+use crate::{
+    import::openapi::document::Notes,
+    schema::{Position, keywords::KEYWORDS, position_below},
+};
 
 /// Said elsewhere, or only of use to people who read the document.
 const QUIET: [&str; 9] = [
@@ -57,14 +35,19 @@ const FOREIGN: [&str; 11] = [
     "id",
 ];
 
-pub(super) fn place(word: &str, value: &Value) -> Place {
-    let is_schema = value.is_object() || value.is_boolean();
-    match word {
-        word if SCHEMA.contains(&word) && is_schema => Place::Schema,
-        word if MAP.contains(&word) && value.is_object() => Place::Map,
-        word if LIST.contains(&word) && value.is_array() => Place::List,
-        _ => Place::Plain,
+/// What stands below a keyword, where it is what has to stand there.
+pub(super) fn place(word: &str, value: &Value) -> Option<Position> {
+    if QUIET.contains(&word) || FOREIGN.contains(&word) {
+        return None;
     }
+    let position = position_below(word, value)?;
+    let fits = match position {
+        Position::Schema => value.is_object() || value.is_boolean(),
+        Position::Map => value.is_object(),
+        // A list of `items` is of dialects that OpenAPI never had.
+        Position::List => value.is_array() && word != "items",
+    };
+    fits.then_some(position)
 }
 
 /// The keyword and value in 2020-12, if it has one.
@@ -106,8 +89,7 @@ pub(super) fn plain<'w>(
             None
         }
         word if KEYWORDS.contains(&word) => {
-            let is_wrong = SCHEMA.contains(&word) || MAP.contains(&word) || LIST.contains(&word);
-            if is_wrong {
+            if position_below(word, value).is_some() {
                 notes.add(at, format!("`{word}` has a value that it cannot have: dropped"));
                 return None;
             }

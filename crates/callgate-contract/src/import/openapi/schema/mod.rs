@@ -49,25 +49,33 @@ pub(super) struct Converter<'a, 'd> {
     /// Their names there, by where they are in the document.
     names: BTreeMap<String, String>,
     open: VecDeque<(String, At<'d>)>,
+    /// Titles, descriptions and examples of inner schemas are left out.
+    pub(super) brief: bool,
     pub(super) notes: Notes,
 }
 
 impl<'a, 'd> Converter<'a, 'd> {
     /// `roots` are all the schemas that will be converted; together with what they refer to they
-    /// may have `limit` bytes. `None` where they have more.
+    /// may have `limit` bytes. Those of an input that have more are converted without the words of
+    /// their inner schemas; `None` where they have more even so.
     pub(super) fn new(
         doc: &'a Doc<'d>,
         direction: Direction,
         roots: &[At<'d>],
         limit: usize,
     ) -> Option<Self> {
-        let survey = Survey::of(doc, roots, limit)?;
+        let (survey, brief) = match Survey::of(doc, roots, limit, false) {
+            Some(survey) => (survey, false),
+            None if direction == Direction::Input => (Survey::of(doc, roots, limit, true)?, true),
+            None => return None,
+        };
         Some(Self {
             doc,
             direction,
             survey,
             names: BTreeMap::new(),
             open: VecDeque::new(),
+            brief,
             notes: Notes::default(),
         })
     }

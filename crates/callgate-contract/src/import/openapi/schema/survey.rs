@@ -28,14 +28,20 @@ struct Target {
 }
 
 impl Survey {
-    /// `None` where the roots and what they refer to have more than `limit` bytes.
-    pub(super) fn of<'d>(doc: &Doc<'d>, roots: &[At<'d>], limit: usize) -> Option<Self> {
+    /// `None` where the roots and what they refer to have more than `limit` bytes. `brief` does not
+    /// count what people read.
+    pub(super) fn of<'d>(
+        doc: &Doc<'d>,
+        roots: &[At<'d>],
+        limit: usize,
+        brief: bool,
+    ) -> Option<Self> {
         let mut targets: BTreeMap<String, Target> = BTreeMap::new();
         let mut room = limit;
         let mut open: Vec<String> = Vec::new();
         let mut starts: Vec<String> = Vec::new();
         for root in roots {
-            room = room.checked_sub(bytes(root.value))?;
+            room = room.checked_sub(bytes(root.value, brief))?;
             let found = references(doc, root);
             starts.extend(found.iter().cloned());
             open.extend(found);
@@ -46,7 +52,7 @@ impl Survey {
                 continue;
             }
             let Some(value) = doc.root.pointer(&pointer) else { continue };
-            let size = bytes(value);
+            let size = bytes(value, brief);
             room = room.checked_sub(size)?;
             let refers_to = references(doc, &At { value, pointer: pointer.clone() });
             open.extend(refers_to.iter().cloned());
@@ -128,14 +134,20 @@ fn references(doc: &Doc<'_>, schema: &At<'_>) -> Vec<String> {
     out
 }
 
-/// As JSON, near enough.
-fn bytes(value: &Value) -> usize {
+/// As JSON, near enough. `brief` leaves out what a brief conversion does.
+fn bytes(value: &Value, brief: bool) -> usize {
     match value {
         Value::Null | Value::Bool(_) | Value::Number(_) => 5,
         Value::String(text) => text.len() + 2,
-        Value::Array(items) => 2 + items.iter().map(|item| bytes(item) + 1).sum::<usize>(),
+        Value::Array(items) => 2 + items.iter().map(|item| bytes(item, brief) + 1).sum::<usize>(),
         Value::Object(members) => {
-            2 + members.iter().map(|(name, value)| name.len() + 4 + bytes(value)).sum::<usize>()
+            let counts = |name: &str, value: &Value| {
+                // A property may be called so as well: it is no text then.
+                let is_words = matches!(name, "title" | "description") && value.is_string();
+                !brief || !(is_words || name.starts_with("x-"))
+            };
+            let all = members.iter().filter(|(name, value)| counts(name, value));
+            2 + all.map(|(name, value)| name.len() + 4 + bytes(value, brief)).sum::<usize>()
         }
     }
 }
