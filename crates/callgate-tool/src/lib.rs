@@ -9,6 +9,7 @@
 //! | `{"http": {"url": "${BASE_URL}/tickets/{id}"}}` | sends a request | [`http`] |
 //! | `{"function": "name"}` | calls a Rust function of this program | [`function`] |
 //! | `{"mcp": {"server": "time", "tool": "now"}}` | calls a tool of an MCP server | [`mcp`], pinned by [`lock`] |
+//! | `{"a2a": {"url": "https://agents.example"}}` | hands a task to an agent elsewhere | [`a2a`] |
 //!
 //! What all kinds keep:
 //!

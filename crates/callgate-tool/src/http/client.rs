@@ -112,6 +112,13 @@ impl Client {
         Err(Stop::Denied(Denied::TooManyRedirects))
     }
 
+    /// A client for one URL whose destination was judged, for whoever makes the request itself. It
+    /// follows no redirect and connects to the judged addresses only.
+    pub(crate) async fn judged(&self, url: &Url, policy: &Policy) -> Result<reqwest::Client, Stop> {
+        let destination = guard::admit(url, policy, &*self.resolver).await?;
+        self.client_for(url, destination).map_err(Stop::NoClient)
+    }
+
     fn client_for(&self, url: &Url, destination: Destination) -> reqwest::Result<reqwest::Client> {
         let mut origins = self.origins.lock().unwrap_or_else(PoisonError::into_inner);
         let same = |o: &Origin| o.scheme == url.scheme() && o.authority == destination.authority;

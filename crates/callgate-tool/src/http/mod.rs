@@ -51,7 +51,7 @@
 //! | timeout, cancellation | unknown once the request was on its way, not executed before |
 
 mod body;
-mod client;
+pub(crate) mod client;
 mod content;
 mod field;
 mod fill;

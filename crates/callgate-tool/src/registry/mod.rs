@@ -17,6 +17,7 @@ use serde_json::{Map, Value};
 
 use crate::{
     Backend, Env, Function,
+    a2a::{self, A2aBackendSpec},
     command::{self, CommandSpec},
     function::{self, FunctionSpec},
     guard::{Resolver, SystemResolver},
@@ -28,7 +29,7 @@ pub(crate) use error::pointer_to;
 pub use error::{BackendError, Problem};
 
 /// The kinds that are built in.
-const KINDS: [Kind; 4] = [command::KIND, function::KIND, http::KIND, lock::KIND];
+const KINDS: [Kind; 5] = [a2a::KIND, command::KIND, function::KIND, http::KIND, lock::KIND];
 
 /// The `backend` object of a contract: what does the work.
 ///
@@ -45,6 +46,8 @@ pub enum BackendSpec {
     Http(Box<HttpBackendSpec>),
     /// A tool of an MCP server.
     Mcp(McpSpec),
+    /// An agent elsewhere.
+    A2a(A2aBackendSpec),
 }
 
 /// One kind of backend.
@@ -127,7 +130,7 @@ impl Default for Backends {
 }
 
 impl Backends {
-    /// The built-in kinds: command, function, http, mcp.
+    /// The built-in kinds: a2a, command, function, http, mcp.
     pub fn builtin() -> Self {
         Self {
             functions: BTreeMap::new(),
@@ -333,7 +336,7 @@ mod tests {
         {
             assert!(text.contains(&format!("\"{name}\"")), "{name}: {text}");
         }
-        assert_eq!(schema["anyOf"].as_array().map(Vec::len), Some(4), "{text}");
+        assert_eq!(schema["anyOf"].as_array().map(Vec::len), Some(5), "{text}");
         // Every object with members of its own refuses others.
         fn closed(schema: &Value) -> bool {
             let here =
@@ -351,7 +354,7 @@ mod tests {
     fn mistakes_are_told_with_their_place() {
         // spec, pointer, words of the message
         let rows = [
-            (json!({}), "", "one of `command`, `function`, `http`"),
+            (json!({}), "", "one of `a2a`, `command`, `function`, `http`"),
             (json!({ "comand": ["x"] }), "/comand", "did you mean `command`?"),
             (json!({ "grpc": {} }), "/grpc", "one of"),
             (json!({ "command": ["x"], "http": {} }), "", "exactly one kind"),

@@ -119,7 +119,8 @@ impl Card {
             let extension = Members::read(extension, "capabilities.extensions")?;
             let Some(uri) = extension.text("uri")? else { continue };
             if uri.ends_with(SKILL_SCHEMAS) {
-                of_skills = extension.below("params")?.and_then(|p| p.below("skills").ok().flatten());
+                of_skills =
+                    extension.below("params")?.and_then(|p| p.below("skills").ok().flatten());
                 schemas = Some(uri);
             } else if extension.flag("required")? == Some(true) {
                 required.push(uri);
@@ -130,7 +131,8 @@ impl Card {
             let item = Members::read(item, "skills")?;
             let Some(id) = item.text("id")? else { continue };
             let both = of_skills.as_ref().and_then(|skills| skills.below(&id).ok().flatten());
-            let schema = |name: &str| both.as_ref().and_then(|both| both.object(name).ok().flatten());
+            let schema =
+                |name: &str| both.as_ref().and_then(|both| both.object(name).ok().flatten());
             skills.push(Skill {
                 name: item.text("name")?.unwrap_or_else(|| id.clone()),
                 description: item.text("description")?.unwrap_or_default(),
@@ -192,14 +194,19 @@ mod tests {
         assert_eq!(card.interfaces.len(), 2);
         assert_eq!(card.interfaces[0].binding, Binding::Http);
         assert_eq!(card.interfaces[0].tenant.as_deref(), Some("t"));
-        assert_eq!(card.skill("add").unwrap().input.as_ref().unwrap().text(), r#"{"type":"object"}"#);
+        assert_eq!(
+            card.skill("add").unwrap().input.as_ref().unwrap().text(),
+            r#"{"type":"object"}"#
+        );
         assert_eq!(card.required, ["urn:must"]);
         let old = r#"{"name":"n","url":"https://h/a2a","protocolVersion":"0.3.0","preferredTransport":"JSONRPC","capabilities":{},
             "additionalInterfaces":[{"url":"https://h/rest","transport":"HTTP+JSON"}],"skills":[]}"#;
         let card = Card::read(serde_json::from_str(old).unwrap()).unwrap();
         assert_eq!(card.interfaces.len(), 2);
         assert_eq!(card.interfaces[0].version, Version::V03);
-        for text in ["{}", "[]", r#"{"name":"n"}"#, r#"{"name":"n","url":"u","protocolVersion":"7.0"}"#] {
+        for text in
+            ["{}", "[]", r#"{"name":"n"}"#, r#"{"name":"n","url":"u","protocolVersion":"7.0"}"#]
+        {
             assert!(Card::read(serde_json::from_str(text).unwrap()).is_err(), "{text}");
         }
     }

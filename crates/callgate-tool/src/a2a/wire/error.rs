@@ -156,8 +156,10 @@ impl WireError {
     }
 
     fn details(&self) -> String {
-        let metadata =
-            self.metadata.iter().fold(Object::new(), |object, (name, value)| object.text(name, value));
+        let metadata = self
+            .metadata
+            .iter()
+            .fold(Object::new(), |object, (name, value)| object.text(name, value));
         let info = Object::new()
             .text("@type", ERROR_INFO)
             .text("reason", self.kind.reason())

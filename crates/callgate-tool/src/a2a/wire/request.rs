@@ -158,12 +158,13 @@ impl ListParams {
     /// Something has another type, or is out of its bounds.
     pub fn read(params: &RawValue) -> Result<Self, Violation> {
         let members = Members::read(params, "")?;
-        let status = match members.text("status")?.as_deref() {
-            None | Some("TASK_STATE_UNSPECIFIED") => None,
-            Some(name) => Some(State::named(name).ok_or_else(|| {
-                Violation::new("status", format!("there is no state {name:?}"))
-            })?),
-        };
+        let status =
+            match members.text("status")?.as_deref() {
+                None | Some("TASK_STATE_UNSPECIFIED") => None,
+                Some(name) => Some(State::named(name).ok_or_else(|| {
+                    Violation::new("status", format!("there is no state {name:?}"))
+                })?),
+            };
         let size = match members.integer("pageSize")? {
             None => USUAL_PAGE,
             Some(size @ 1..=LARGEST_PAGE) => usize::try_from(size).unwrap_or(USUAL_PAGE),
@@ -187,15 +188,14 @@ impl ListParams {
 
 /// Roughly: enough to compare it with ours as text.
 fn is_timestamp(text: &str) -> bool {
-    let shape: String = text
-        .chars()
-        .map(|c| if c.is_ascii_digit() { '0' } else { c })
-        .collect();
+    let shape: String = text.chars().map(|c| if c.is_ascii_digit() { '0' } else { c }).collect();
     let head = shape.get(..19) == Some("0000-00-00T00:00:00");
     let tail = shape.get(19..).unwrap_or_default();
     let fraction = tail.strip_suffix('Z').map(|fraction| {
         fraction.is_empty()
-            || fraction.strip_prefix('.').is_some_and(|f| !f.is_empty() && f.chars().all(|c| c == '0'))
+            || fraction
+                .strip_prefix('.')
+                .is_some_and(|f| !f.is_empty() && f.chars().all(|c| c == '0'))
     });
     head && fraction == Some(true)
 }
@@ -232,9 +232,18 @@ mod tests {
             ("{}", "message: is required"),
             ("[]", ": must be an object"),
             (r#"{"message":{}}"#, "message.parts: must hold one part at least"),
-            (r#"{"message":{"parts":[{"text":"x"}],"role":"ROLE_USER"}}"#, "message.messageId: is required"),
-            (r#"{"message":{"parts":[{"text":"x"}],"messageId":"m"}}"#, "message.role: is required"),
-            (r#"{"message":{"parts":[{}],"messageId":"m"}}"#, "message.parts[0]: must have exactly one of text, raw, url and data"),
+            (
+                r#"{"message":{"parts":[{"text":"x"}],"role":"ROLE_USER"}}"#,
+                "message.messageId: is required",
+            ),
+            (
+                r#"{"message":{"parts":[{"text":"x"}],"messageId":"m"}}"#,
+                "message.role: is required",
+            ),
+            (
+                r#"{"message":{"parts":[{}],"messageId":"m"}}"#,
+                "message.parts[0]: must have exactly one of text, raw, url and data",
+            ),
         ];
         for (text, words) in rows {
             let violation = SendParams::read(raw(text), Version::V1).unwrap_err();

@@ -138,9 +138,8 @@ impl Status {
     /// There is no state in it.
     pub fn read(members: &Members<'_>) -> Result<Self, Violation> {
         let state = members.required("state")?;
-        let message = members
-            .get("message")
-            .map(|raw| Message::read_leniently(raw, &members.at("message")));
+        let message =
+            members.get("message").map(|raw| Message::read_leniently(raw, &members.at("message")));
         Ok(Self {
             state: State::named(&state).unwrap_or(State::Unknown),
             // A message without parts says nothing.
@@ -336,9 +335,7 @@ mod tests {
 
     #[test]
     fn the_last_of_the_history() {
-        let message = |id: &str| {
-            Message::new(id, super::super::Role::User, vec![Part::text("x")])
-        };
+        let message = |id: &str| Message::new(id, super::super::Role::User, vec![Part::text("x")]);
         let task = Task {
             id: "t".into(),
             context: "c".into(),

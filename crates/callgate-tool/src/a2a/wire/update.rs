@@ -203,11 +203,26 @@ mod tests {
             (r#"{"task":{"id":"t","status":{"state":"TASK_STATE_WORKING"}}}"#, "task"),
             (r#"{"id":"t","status":{"state":"TASK_STATE_WORKING"}}"#, "task"),
             (r#"{"kind":"task","id":"t","status":{"state":"working"}}"#, "task"),
-            (r#"{"message":{"messageId":"m","role":"ROLE_AGENT","parts":[{"text":"x"}]}}"#, "message"),
-            (r#"{"kind":"message","messageId":"m","role":"agent","parts":[{"kind":"text","text":"x"}]}"#, "message"),
-            (r#"{"statusUpdate":{"taskId":"t","contextId":"c","status":{"state":"TASK_STATE_INPUT_REQUIRED"}}}"#, "status"),
-            (r#"{"kind":"status-update","taskId":"t","contextId":"c","status":{"state":"completed"},"final":true}"#, "status"),
-            (r#"{"artifactUpdate":{"taskId":"t","contextId":"c","artifact":{"artifactId":"a","parts":[{"text":"x"}]}}}"#, "artifact"),
+            (
+                r#"{"message":{"messageId":"m","role":"ROLE_AGENT","parts":[{"text":"x"}]}}"#,
+                "message",
+            ),
+            (
+                r#"{"kind":"message","messageId":"m","role":"agent","parts":[{"kind":"text","text":"x"}]}"#,
+                "message",
+            ),
+            (
+                r#"{"statusUpdate":{"taskId":"t","contextId":"c","status":{"state":"TASK_STATE_INPUT_REQUIRED"}}}"#,
+                "status",
+            ),
+            (
+                r#"{"kind":"status-update","taskId":"t","contextId":"c","status":{"state":"completed"},"final":true}"#,
+                "status",
+            ),
+            (
+                r#"{"artifactUpdate":{"taskId":"t","contextId":"c","artifact":{"artifactId":"a","parts":[{"text":"x"}]}}}"#,
+                "artifact",
+            ),
             (r#"{"odd":1}"#, "nothing"),
             ("[]", "nothing"),
         ];
