@@ -11,7 +11,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
 use self::{
-    mcp::{LOCK_EXAMPLES, SERVE_EXAMPLES},
+    mcp::LOCK_EXAMPLES,
     workshop::{COMPAT_EXAMPLES, TEST_EXAMPLES},
 };
 pub(crate) use self::{
@@ -19,7 +19,7 @@ pub(crate) use self::{
         DenyExport, Export, ExportTo, Import, ImportMcp, ImportOpenapi, ImportTools, ImportVerb,
         Provider, Writing,
     },
-    mcp::{Lock, Mcp, McpCall, McpLogin, McpVerb, Serve},
+    mcp::{Lock, Mcp, McpCall, McpLogin, McpVerb},
     workshop::{Check, Compat, Deny, LargestStep, LeastLevel, ReportFormat, Test, TestFormat},
 };
 use crate::exit::Exit;
@@ -67,9 +67,9 @@ pub(crate) enum Verb {
     /// Show what MCP servers tell that was not accepted, and accept it
     #[command(after_long_help = LOCK_EXAMPLES)]
     Lock(Lock),
-    /// Serve the project's tools to MCP clients, each call through every gate
-    #[command(after_long_help = SERVE_EXAMPLES)]
-    Serve(Serve),
+    /// Serve the project: runs over HTTP, its tools to MCP clients, each call through every gate
+    #[command(after_long_help = crate::verbs::serve::cli::EXAMPLES)]
+    Serve(Box<crate::verbs::serve::cli::Serve>),
     /// Drive runs of the project's agent for Restate
     #[cfg(feature = "restate")]
     #[command(after_long_help = crate::verbs::restate::cli::WORKER_EXAMPLES)]
@@ -349,6 +349,8 @@ pub(crate) enum SchemaOf {
     Check,
     /// A file of fixtures, fixtures/NAME/mine.json
     Fixtures,
+    /// serve.json, the settings of serve
+    Serve,
 }
 
 /// `callgate model`.

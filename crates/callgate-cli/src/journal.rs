@@ -15,7 +15,7 @@ use crate::{cli::InDir, failure::Failure};
 const FOLDER: &str = ".callgate";
 
 /// Which journal.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub(crate) struct InJournal {
     /// The folder that runs are kept in; else .callgate in the project's folder
     #[arg(long, env = "CALLGATE_JOURNAL", value_name = "DIR")]
@@ -23,7 +23,7 @@ pub(crate) struct InJournal {
 }
 
 /// Where a run is kept, and how well.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub(crate) struct Keeping {
     #[command(flatten)]
     pub(crate) place: InJournal,

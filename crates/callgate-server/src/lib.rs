@@ -71,6 +71,8 @@ pub mod runs;
 #[cfg(feature = "telemetry")]
 pub mod telemetry;
 
+/// What parts are mounted as.
+pub use axum::Router;
 pub use error::ServeError;
 pub(crate) use random::random;
 /// The MCP library whose handlers [`mcp::McpServer::with`] takes.

@@ -1,10 +1,8 @@
-//! What can be typed about MCP: servers of the project, their pins, and the project as a server.
-
-use std::net::SocketAddr;
+//! What can be typed about MCP: servers of the project, and their pins.
 
 use clap::{Args, Subcommand};
 
-use super::{CallOptions, GateMode, InDir, Opened};
+use super::{CallOptions, InDir, Opened};
 
 /// `callgate mcp`.
 #[derive(Debug, Args)]
@@ -111,46 +109,6 @@ pub(crate) struct Lock {
     pub(crate) json: bool,
 }
 
-/// `callgate serve`.
-#[derive(Debug, Args)]
-pub(crate) struct Serve {
-    #[command(flatten)]
-    pub(crate) project: Opened,
-    /// Speak MCP on standard input and output, with the program that starts this one
-    #[arg(long, conflicts_with_all = ["listen", "token_env", "allow_host", "allow_origin"])]
-    pub(crate) mcp_stdio: bool,
-    /// Where to listen for HTTP; port 0 is any free one
-    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:7600")]
-    pub(crate) listen: SocketAddr,
-    /// The variable with the token that callers present; any address but a loopback one needs it
-    #[arg(long, value_name = "VAR")]
-    pub(crate) token_env: Option<String>,
-    /// A name that requests may come under (Host), beside the loopback ones
-    #[arg(long, value_name = "NAME")]
-    pub(crate) allow_host: Vec<String>,
-    /// A web page that may send requests (Origin), beside those of this machine
-    #[arg(long, value_name = "URL")]
-    pub(crate) allow_origin: Vec<String>,
-    /// How much the gates mend by themselves; else as agent.json says
-    #[arg(long, value_enum)]
-    pub(crate) mode: Option<GateMode>,
-    /// Who calls, for rules and tiers: a JSON object, or @FILE
-    #[arg(long, value_name = "JSON")]
-    pub(crate) caller: Option<String>,
-    /// Approve every call that asks for it, instead of asking the client's user
-    #[arg(long, conflicts_with = "deny")]
-    pub(crate) yes: bool,
-    /// Deny every call that asks for approval, instead of asking the client's user
-    #[arg(long)]
-    pub(crate) deny: bool,
-    /// Over HTTP, one line of JSON on standard output once it listens
-    #[arg(long)]
-    pub(crate) json: bool,
-    /// Show no calls
-    #[arg(short, long)]
-    pub(crate) quiet: bool,
-}
-
 const MCP_CALL_EXAMPLES: &str = "\
 Examples:
   callgate mcp call time get_current_time '{\"timezone\": \"Europe/Warsaw\"}'
@@ -180,14 +138,4 @@ Examples:
   callgate lock --accept                         # everything as it is now
   callgate lock --accept time git/git_commit     # a server, and one tool of another
   callgate lock --check --json                   # for CI: writes nothing
-";
-
-pub(super) const SERVE_EXAMPLES: &str = "\
-Examples:
-  callgate serve                                          # http://127.0.0.1:7600/mcp
-  callgate serve --listen 127.0.0.1:0 --json | head -1    # the address that was chosen
-  callgate serve --mcp-stdio                              # for a client that starts its servers
-  callgate serve --listen 0.0.0.0:7600 --token-env CALLGATE_TOKEN
-
-Ctrl-C and SIGTERM let calls at work end; it exits with 0 then.
 ";

@@ -16,7 +16,7 @@ pub(crate) mod restate;
 mod run;
 pub(crate) mod runs;
 mod schema;
-mod serve;
+pub(crate) mod serve;
 mod test;
 mod tools;
 

@@ -18,6 +18,7 @@ pub(super) fn go(of: SchemaOf) -> Result<Exit, Failure> {
         SchemaOf::Envelope => envelope_schema(),
         SchemaOf::Check => check_file_schema(),
         SchemaOf::Fixtures => fixture_file_schema(),
+        SchemaOf::Serve => super::serve::config::schema(),
     };
     out::line(&format!("{schema:#}"))?;
     Ok(Exit::Done)

@@ -1,0 +1,179 @@
+//! The settings of the server: a file, and what is said on the command line before it.
+
+use std::path::{Path, PathBuf};
+
+use callgate::contract::{Mistake, Mode, catalog::Source, schema::Schema};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use super::cli::{Engine, Serve};
+use crate::failure::Failure;
+
+/// The file's name in a project.
+const FILE: &str = "serve.json";
+
+/// How the server is set (`serve.json`).
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+#[schemars(title = "Callgate server")]
+pub(crate) struct Config {
+    /// Where the schema of this file is, for editors.
+    #[serde(rename = "$schema")]
+    pub(crate) schema: Option<String>,
+    /// Where to listen, as address:port; port 0 is any free one. Default: 127.0.0.1:7600.
+    pub(crate) listen: Option<String>,
+    /// The variable with the token that callers present.
+    pub(crate) token_env: Option<String>,
+    /// The file with named tokens and their scopes, beside this file.
+    pub(crate) tokens_file: Option<PathBuf>,
+    /// How often a token may be used, where its own entry does not say.
+    pub(crate) rate: Option<Rate>,
+    /// TLS on every connection.
+    pub(crate) tls: Option<Tls>,
+    /// Names that requests may come under (`Host`), beside the loopback ones.
+    pub(crate) allow_hosts: Vec<String>,
+    /// Web pages that may send requests (`Origin`), beside those of this machine.
+    pub(crate) allow_origins: Vec<String>,
+    /// How much the gates mend by themselves; else as agent.json says.
+    pub(crate) mode: Option<Mode>,
+    /// Who calls, for rules and tiers, where a token does not say.
+    pub(crate) caller: Option<Map<String, Value>>,
+    /// How long calls at work have to end once the server is told to stop, in seconds. Default: 10.
+    pub(crate) drain_seconds: Option<u64>,
+    /// The tools for MCP clients, at /mcp.
+    pub(crate) mcp: Mcp,
+    /// Runs over HTTP, at /api.
+    pub(crate) runs: Runs,
+}
+
+/// How often a token may be used.
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct Rate {
+    /// Requests a second, over time.
+    #[schemars(range(min = 0))]
+    pub(crate) per_second: f64,
+    /// Requests at once, after a silence.
+    #[schemars(range(min = 1))]
+    pub(crate) burst: u32,
+}
+
+/// TLS.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct Tls {
+    /// The certificate and those above it, as PEM, beside this file.
+    pub(crate) cert: PathBuf,
+    /// Its private key, as PEM, beside this file.
+    pub(crate) key: PathBuf,
+}
+
+/// The tools for MCP clients.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub(crate) struct Mcp {
+    /// Whether they are served. Default: yes.
+    pub(crate) enabled: bool,
+    /// Who answers calls of tier approve. Default: the client's user.
+    pub(crate) approvals: Approvals,
+}
+
+impl Default for Mcp {
+    fn default() -> Self {
+        Self { enabled: true, approvals: Approvals::default() }
+    }
+}
+
+/// Who answers calls of tier approve.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Approvals {
+    /// The client's user, where the client can ask.
+    #[default]
+    Client,
+    /// Nobody: every such call runs.
+    Yes,
+    /// Nobody: none of them does.
+    Deny,
+}
+
+/// Runs.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub(crate) struct Runs {
+    /// Whether runs are begun and driven here. Default: where the agent has a model.
+    pub(crate) enabled: Option<bool>,
+    /// The model, provider:model; else the one in agent.json.
+    pub(crate) model: Option<String>,
+    /// Folders of further agents, beside this file; each is a project with an agent.json.
+    pub(crate) agents: Vec<PathBuf>,
+    /// Who drives them. Default: this process.
+    pub(crate) engine: Option<Engine>,
+    /// The folder that they are kept in, beside this file; else .callgate in the project's folder.
+    pub(crate) journal: Option<PathBuf>,
+    /// Runs that are driven at the same time; further ones wait for their turn. Default: 256.
+    #[schemars(range(min = 1))]
+    pub(crate) max: Option<usize>,
+    /// Runs that may wait for their turn; further ones are refused. Default: 10000.
+    pub(crate) max_waiting: Option<usize>,
+    /// Whether the bytes that go to the model's provider and come back are kept with the run,
+    /// without headers. Default: yes.
+    pub(crate) keep_wire: Option<bool>,
+}
+
+impl Config {
+    /// The settings of the file that is named, or of the project's, where there is one; and the
+    /// folder that its paths are beside.
+    pub(super) fn of(serve: &Serve) -> Result<(Self, PathBuf), Failure> {
+        let own = serve.project.project.dir.join(FILE);
+        let path = match &serve.config {
+            Some(path) => path.clone(),
+            None if !serve.mcp_stdio && own.is_file() => own,
+            None => return Ok((Self::default(), serve.project.project.dir.clone())),
+        };
+        let text = std::fs::read_to_string(&path)
+            .map_err(|error| Failure::io(&format!("cannot read {}", path.display()), &error))?;
+        let shown = path.display().to_string();
+        let config = Self::read(&shown, &text).map_err(|found| Failure::mistakes(&found))?;
+        let folder = path.parent().map(Path::to_owned).unwrap_or_default();
+        Ok((config, folder))
+    }
+
+    /// Reads the file: every mistake has its place.
+    fn read(file: &str, text: &str) -> Result<Self, Vec<Mistake>> {
+        let source = Source::parse(file, text).map_err(|mistake| vec![mistake])?;
+        let schema = Schema::compile(schema()).map_err(|faults| {
+            faults.into_iter().map(|f| source.mistake("", f.message, None)).collect::<Vec<_>>()
+        })?;
+        let mistakes = source.judge(&schema);
+        if !mistakes.is_empty() {
+            return Err(mistakes);
+        }
+        serde_json::from_value(source.doc.root().to_value())
+            .map_err(|error| vec![source.mistake("", error.to_string(), None)])
+    }
+}
+
+/// The schema of the file.
+pub(crate) fn schema() -> Value {
+    schemars::generate::SchemaSettings::draft2020_12()
+        .into_generator()
+        .into_root_schema_for::<Config>()
+        .to_value()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn mistakes_have_their_place() {
+        let text = "{\n  \"listen\": \"127.0.0.1:0\",\n  \"runs\": { \"maximum\": 3 }\n}";
+        let mistakes = Config::read("serve.json", text).unwrap_err();
+        assert_eq!(mistakes.len(), 1, "{mistakes:?}");
+        assert_eq!((mistakes[0].line, mistakes[0].pointer.as_str()), (3, "/runs/maximum"));
+        let empty = Config::read("serve.json", "{}").unwrap();
+        assert!(empty.mcp.enabled && empty.runs.enabled.is_none());
+    }
+}
