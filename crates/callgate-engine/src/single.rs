@@ -87,6 +87,15 @@ impl Toolset {
         }
     }
 
+    /// An engine for a whole agent with these tools; only its own settings count.
+    pub fn engine(&self, agent: Agent, model: Arc<dyn Model>) -> Engine {
+        let mut engine = Engine::new(agent, model, Catalog::clone(&self.catalog));
+        for (tool, backend) in &*self.backends {
+            engine = engine.backend(tool, backend.clone());
+        }
+        engine
+    }
+
     /// What a call can touch: its tool, and those that its rules ask. A name that no tool has
     /// meets the whole catalog, whose tools the refusal lists.
     fn around(&self, name: &str) -> Arc<Catalog> {

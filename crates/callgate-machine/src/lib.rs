@@ -5,7 +5,8 @@
 //! clock, no id and no random number in here: they arrive in events (law 3). So the same events
 //! give the same state and the same effects, on every engine, today and in a replay.
 //!
-//! - [`agent`]: the file that says what is wanted; [`loops`], [`budget`]: how far it may go.
+//! - [`agent`]: the file that says what is wanted; [`loops`], [`budget`]: how far it may go;
+//!   [`offering`]: which tools wait until they are found.
 //! - [`event`], [`effect`], [`finish`]: the vocabulary.
 //! - [`replay`]: derive everything again from a journal and compare.
 //!
@@ -37,6 +38,7 @@ pub mod fork;
 mod gating;
 pub mod loops;
 mod mount;
+pub mod offering;
 mod people;
 mod policy;
 pub mod rejudge;
@@ -46,9 +48,10 @@ mod run;
 mod step;
 
 pub use agent::Agent;
+pub use builtin::OwnCall;
 pub use effect::{Doubt, Effect, Question, ToolCallEffect, UserQuestion};
 pub use event::{Event, Record};
 pub use finish::{Finish, Status, StoppedBy};
-pub use mount::Mount;
+pub use mount::{Mount, family_of};
 pub use run::{Run, Wait, WaitFor};
 pub use step::{fold, step};

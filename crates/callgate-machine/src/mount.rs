@@ -8,7 +8,7 @@ use std::{collections::HashMap, sync::Arc};
 use callgate_contract::{
     Catalog, Mode, Tool, Verdict,
     schema::Schema,
-    surface::{Family, PlanError, PlanOptions, Restore, plan},
+    surface::{Family, Limits, PlanOptions, Restore, plan},
 };
 use callgate_wire::{Request, ToolDefinition};
 use serde_json::value::{RawValue, to_raw_value};
@@ -16,11 +16,13 @@ use serde_json::value::{RawValue, to_raw_value};
 use crate::{
     Agent,
     event::{AnswerSchema, RunStarted, Shown},
+    offering::{Later, Offering},
 };
 
 /// What one model is offered. Cheap to clone.
 #[derive(Debug, Clone, Default)]
 pub struct Mount {
+    /// Those that are on offer from the start, then those that come later.
     tools: Arc<[ToolDefinition]>,
     inner: Arc<Inner>,
 }
@@ -34,6 +36,12 @@ struct Inner {
     /// What models that stand in are offered, by their ids.
     others: Vec<(Arc<str>, Mount)>,
     too_many: Option<(usize, usize)>,
+    /// What is on offer from the start; all where absent.
+    first: Option<Arc<[ToolDefinition]>>,
+    /// What comes later, with its place among all.
+    later: HashMap<Arc<str>, (Later, usize)>,
+    /// The most tools of a request, where the provider has a limit.
+    most: Option<usize>,
 }
 
 /// Definitions alone: arguments come back as they are.
@@ -49,18 +57,39 @@ impl Mount {
     /// `strict` asks the provider to hold the schemas while decoding, where it can; a tool that
     /// cannot be told strictly is told loosely, with the reason in [`shown`](Self::shown).
     pub fn of(catalog: &Catalog, family: Family, strict: bool, answer: Option<&Schema>) -> Self {
+        Self::offering(catalog, family, strict, answer, &Offering::default())
+    }
+
+    /// The same where some tools come later.
+    fn offering(
+        catalog: &Catalog,
+        family: Family,
+        strict: bool,
+        answer: Option<&Schema>,
+        offering: &Offering,
+    ) -> Self {
         let open = catalog.tools().filter(|tool| !tool.tier.never_runs());
-        let options = PlanOptions { strict, answer: answer.cloned(), ..PlanOptions::default() };
-        let plan = match plan(open, family, &options) {
-            Ok(plan) => plan,
-            Err(PlanError::TooManyTools { count, limit }) => {
-                let inner = Inner { too_many: Some((count, limit)), ..Inner::default() };
-                return Self { tools: Arc::from([]), inner: Arc::new(inner) };
-            }
+        let (first, later): (Vec<_>, Vec<_>) =
+            open.partition(|tool| !offering.later.contains_key(&tool.name));
+        let limits = family.limits();
+        if let Some(limit) = limits.tools
+            && first.len() > limit
+        {
+            let inner = Inner { too_many: Some((first.len(), limit)), ..Inner::default() };
+            return Self { tools: Arc::from([]), inner: Arc::new(inner) };
+        }
+        let count = first.len();
+        // What comes later is offered as far as there is room.
+        let limits = Some(Limits { tools: None, ..limits });
+        let options =
+            PlanOptions { strict, answer: answer.cloned(), limits, ..PlanOptions::default() };
+        let Ok(plan) = plan(first.into_iter().chain(later), family, &options) else {
+            return Self::default();
         };
-        let mut inner = Inner::default();
+        let mut inner = Inner { most: family.limits().tools, ..Inner::default() };
         let mut tools = Vec::with_capacity(plan.tools.len());
-        for planned in plan.tools {
+        let mut planned_first = 0;
+        for (i, planned) in plan.tools.into_iter().enumerate() {
             // The codec maps names, so that replies carry the catalog's own.
             let name = planned.tool.name.clone();
             let projection = planned.projection;
@@ -79,21 +108,32 @@ impl Mount {
                 let told = projection.losses.iter().map(ToString::to_string).collect();
                 inner.shown.losses.insert(name.clone(), told);
             }
+            match offering.later.get(&name) {
+                Some(later) => {
+                    inner.later.insert(name.clone(), (*later, tools.len()));
+                }
+                None if i < count => planned_first = tools.len() + 1,
+                None => {}
+            }
             tools.push(ToolDefinition {
+                defer: offering.native.contains(&name),
                 name,
                 description: Some(projection.description.into())
                     .filter(|d: &Arc<str>| !d.is_empty()),
                 parameters: parameters.into(),
                 strict: projection.strict,
                 examples,
-                defer: planned.tool.defer,
             });
         }
         inner.answer = plan.answer.and_then(|projection| {
             let schema = to_raw_value(&projection.parameters).ok()?;
             Some((schema.into(), projection.restore, projection.strict == Some(true)))
         });
-        Self { tools: tools.into(), inner: Arc::new(inner) }
+        let tools: Arc<[ToolDefinition]> = tools.into();
+        if !inner.later.is_empty() {
+            inner.first = Some(tools[..planned_first].into());
+        }
+        Self { tools, inner: Arc::new(inner) }
     }
 
     /// Mounts a catalog for nobody who reads definitions, such as a program that makes one call:
@@ -139,7 +179,12 @@ impl Mount {
     ) -> Self {
         // A schema that does not compile ends the run before anything is sent.
         let answer = answer.and_then(|answer| Schema::compile(answer.schema.clone()).ok());
-        let of = |model: &str| Self::of(catalog, family_of(model), agent.strict, answer.as_ref());
+        let models = std::iter::once(model).chain(fallbacks.iter().map(|model| &**model));
+        let offering = Offering::of(agent, catalog, models);
+        let of = |model: &str| {
+            let family = family_of(model);
+            Self::offering(catalog, family, agent.strict, answer.as_ref(), &offering)
+        };
         let others = fallbacks.iter().map(|id| (id.clone(), of(id))).collect();
         of(model).with_fallbacks(others)
     }
@@ -159,9 +204,9 @@ impl Mount {
         let mut request = Request { model: name.to_owned(), ..request.clone() };
         let Some(mount) = self.shown_to(Some(model)) else { return request };
         // A tool that is in no catalog, such as the final one, stays as it is.
-        let told = |tool: &ToolDefinition| {
-            mount.tools.iter().find(|own| own.name == tool.name).unwrap_or(tool).clone()
-        };
+        let own: HashMap<&str, &ToolDefinition> =
+            mount.tools.iter().map(|own| (&*own.name, own)).collect();
+        let told = |tool: &ToolDefinition| (**own.get(&*tool.name).unwrap_or(&tool)).clone();
         request.tools = request.tools.iter().map(told).collect();
         if let (Some(answer), Some((schema, strict))) = (&mut request.answer, mount.answer()) {
             answer.schema = schema.clone();
@@ -178,9 +223,41 @@ impl Mount {
         }
     }
 
-    /// The definitions, in the order they are sent.
+    /// All definitions, also of tools that are not on offer from the start.
     pub fn tools(&self) -> &Arc<[ToolDefinition]> {
         &self.tools
+    }
+
+    /// The definitions that a request offers, once some tools have come on offer, in the order they
+    /// are sent: what comes is put at the end, so that a provider's prompt cache goes on to hit.
+    ///
+    /// Where the provider has a limit, those that came first make room.
+    pub(crate) fn on_offer(&self, came: &[Arc<str>]) -> Arc<[ToolDefinition]> {
+        let first = self.inner.first.as_ref().unwrap_or(&self.tools);
+        let come: Vec<&ToolDefinition> = came
+            .iter()
+            .filter_map(|name| self.inner.later.get(name))
+            .filter(|(later, _)| *later != Later::Never)
+            .filter_map(|(_, at)| self.tools.get(*at))
+            .collect();
+        if come.is_empty() {
+            return first.clone();
+        }
+        let room = self.inner.most.map_or(usize::MAX, |most| most.saturating_sub(first.len()));
+        let over = come.len().saturating_sub(room);
+        first.iter().chain(come.into_iter().skip(over)).cloned().collect()
+    }
+
+    /// When a tool comes on offer; nothing for one that is from the start.
+    pub(crate) fn later(&self, name: &str) -> Option<Later> {
+        self.inner.later.get(name).map(|(later, _)| *later)
+    }
+
+    /// The definitions of these names, in their order.
+    pub(crate) fn named(&self, names: &[Arc<str>]) -> Arc<[ToolDefinition]> {
+        let all: HashMap<&str, &ToolDefinition> =
+            self.tools.iter().map(|tool| (&*tool.name, tool)).collect();
+        names.iter().filter_map(|name| all.get(&**name)).map(|tool| (*tool).clone()).collect()
     }
 
     /// What the definitions do not hold, and which are told loosely although strict was asked.
@@ -198,8 +275,8 @@ impl Mount {
         self.inner.answer.as_ref().map(|(schema, _, strict)| (schema, *strict))
     }
 
-    /// Restores and judges arguments.
-    pub(crate) fn admit(&self, tool: &Tool, raw: &str, mode: Mode) -> Verdict {
+    /// Restores arguments as this surface invites them, and judges them by the contract.
+    pub fn admit(&self, tool: &Tool, raw: &str, mode: Mode) -> Verdict {
         match self.inner.restores.get(&tool.name) {
             Some(restore) => restore.admit(tool, raw, mode),
             None => tool.admit(raw, mode),
@@ -222,7 +299,7 @@ fn examples_of(tool: &Tool) -> Arc<[Arc<RawValue>]> {
 }
 
 /// Whose dialect a model's tools are told in, by the provider in its id.
-fn family_of(model: &str) -> Family {
+pub fn family_of(model: &str) -> Family {
     match model.split([':', '/']).next().unwrap_or_default() {
         "openai" | "openai-responses" | "openai-chat" => Family::OpenAi,
         "anthropic" => Family::Anthropic,

@@ -20,6 +20,12 @@ pub trait Model: Send + Sync {
     /// `provider:model`, as people write it.
     fn id(&self) -> &str;
 
+    /// The [name](callgate_wire::Codec::name) of the codec that it is asked by: what only that
+    /// provider API has may be in a request then. Default: none, as for a model in this process.
+    fn codec(&self) -> Option<&'static str> {
+        None
+    }
+
     /// One reply, whole. With `on_delta`, the provider is asked to stream.
     fn reply<'a>(&'a self, request: &'a Request, on_delta: Option<OnDelta<'a>>) -> ReplyFuture<'a>;
 

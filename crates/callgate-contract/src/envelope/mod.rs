@@ -5,6 +5,7 @@
 //! may repeat a side effect. A person's error (CLI, API) is another text of the same value.
 
 pub mod nudges;
+mod offer;
 mod words;
 
 use std::{fmt::Write as _, sync::Arc};
@@ -22,6 +23,7 @@ use crate::{
     violation::Violation,
 };
 
+pub use offer::More;
 use words::{cut, malformed, sentence, sentences};
 pub(crate) use words::{describe, syntax_for_people};
 
@@ -45,7 +47,13 @@ pub struct Envelope {
     /// What was left out of the result.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub omitted: Vec<Omission>,
+    /// How to read on in it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub more: Option<More>,
 }
+
+/// What the model reads of a call that waits.
+const WAITING: &str = r#"{"status":"accepted","note":"The arguments are right. The call has not run yet: it runs, and its result follows, once the other calls of this reply are in order. Do not make it again."}"#;
 
 /// The JSON Schema of an envelope.
 pub fn envelope_schema() -> Value {
@@ -63,6 +71,7 @@ impl Envelope {
             result: Some(result),
             error: None,
             omitted: Vec::new(),
+            more: None,
         }
     }
 
@@ -75,7 +84,17 @@ impl Envelope {
             result: None,
             error: Some(fault),
             omitted: Vec::new(),
+            more: None,
         }
+    }
+
+    /// A call that is in order and waits for others of its reply, which are not.
+    ///
+    /// Only for whoever judges calls and does not run them: the result comes from elsewhere, later.
+    pub fn waiting(tool_call_id: Arc<str>, name: Arc<str>) -> Self {
+        let result = RawValue::from_string(WAITING.to_owned());
+        let result = result.unwrap_or_else(|_| RawValue::NULL.to_owned());
+        Self::ok(tool_call_id, name, result.into())
     }
 
     /// With a word on what was left out.
@@ -108,7 +127,8 @@ pub struct Fault {
     pub retryable: bool,
     /// Whether the tool did anything: `false`, `true` or `"unknown"`.
     pub executed: Executed,
-    /// `json_syntax`: why the text is no JSON.
+    /// `json_syntax`: why the text is no JSON. `unknown_tool`: `deferred` where the tool is there and
+    /// was only not on offer yet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// `json_*`: where, in characters from 0.

@@ -8,6 +8,10 @@ pub const CALL_EXPECTED: &str = "Call one of the tools now; this reply cannot be
 /// Words came where the loop goes on.
 pub const GO_ON: &str = "Go on.";
 
+/// The provider threw a call away as malformed, after words that the user has seen.
+pub const CALL_LOST: &str = "The call that followed was malformed and was lost; nothing was called. \
+     Make it again, without repeating what you said.";
+
 /// The final answer did not fit its schema.
 pub fn answer_refused(fault: &Fault) -> String {
     let what = match fault.kind {

@@ -177,6 +177,10 @@ impl Model for HttpModel {
         &self.id
     }
 
+    fn codec(&self) -> Option<&'static str> {
+        Some(self.codec.name())
+    }
+
     fn reply<'a>(&'a self, request: &'a Request, on_delta: Option<OnDelta<'a>>) -> ReplyFuture<'a> {
         Box::pin(self.reply_within(request, on_delta, None))
     }
