@@ -36,6 +36,9 @@ pub enum ServeError {
         /// What is wrong with it.
         why: String,
     },
+    /// Traces cannot be sent.
+    #[error("traces cannot be sent: {0}")]
+    Telemetry(String),
     /// What is allowed cannot be read.
     #[error("{0:?} is no origin: write it as scheme://host or scheme://host:port")]
     Origin(String),
