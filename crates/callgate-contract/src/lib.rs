@@ -54,6 +54,7 @@ pub mod import;
 pub mod lint;
 pub mod listed;
 mod outcome;
+pub mod page;
 mod repair;
 pub mod result;
 pub mod rules;

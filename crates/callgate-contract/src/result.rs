@@ -12,7 +12,7 @@ use crate::{
     Adjustment, Fault, Mode, Tool,
     document::{Document, Kind},
     outcome::{Content, Failure, Output},
-    shape::Omission,
+    shape::{Omission, Rest, Shaped},
     violation::{self, Violation},
 };
 
@@ -29,6 +29,8 @@ pub struct Passed {
     pub adjustments: Vec<Adjustment>,
     /// What was left out.
     pub omissions: Vec<Omission>,
+    /// What can be read of it beyond that.
+    pub rest: Option<Rest>,
 }
 
 /// Judges what a backend brought back.
@@ -66,9 +68,9 @@ pub fn pass(
             return Err(Box::new(Fault::output_mismatch(violations, None)));
         }
     }
-    let (shaped, omissions) = tool.shape.apply(&doc);
+    let Shaped { text, omissions, rest } = tool.shape.apply(&doc);
     // Both come from a document that parsed.
-    let result = RawValue::from_string(shaped).map_err(|_| {
+    let result = RawValue::from_string(text).map_err(|_| {
         Box::new(Fault::output_mismatch(Vec::new(), Some("it could not be shaped.")))
     })?;
     Ok(Passed {
@@ -77,6 +79,7 @@ pub fn pass(
         images,
         adjustments,
         omissions,
+        rest,
     })
 }
 

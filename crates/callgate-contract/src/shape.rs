@@ -1,15 +1,19 @@
 //! Shaping: how much of a result the model sees.
 //!
 //! The whole result stays in the journal. What is left out is told beside the result, never
-//! dropped in silence (law 11). Digits stay as the tool wrote them: parts are copied as text.
+//! dropped in silence (law 11), and with it where to read on: see [`page`](crate::page). Digits stay
+//! as the tool wrote them: parts are copied as text.
+
+use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json_path::JsonPath;
 
 use crate::{
-    catalog::ShapeFile,
+    catalog::{ReadOn, ShapeFile},
     document::{Document, Kind, NodeRef, push_token},
+    page,
 };
 
 /// Bytes of JSON that the model sees where the contract does not say.
@@ -21,11 +25,17 @@ pub struct Shape {
     select: Vec<(String, JsonPath)>,
     max_items: Option<usize>,
     max_bytes: usize,
+    read_on: ReadOn,
 }
 
 impl Default for Shape {
     fn default() -> Self {
-        Self { select: Vec::new(), max_items: None, max_bytes: DEFAULT_MAX_BYTES }
+        Self {
+            select: Vec::new(),
+            max_items: None,
+            max_bytes: DEFAULT_MAX_BYTES,
+            read_on: ReadOn::default(),
+        }
     }
 }
 
@@ -53,6 +63,33 @@ pub enum Omission {
     Unselected,
 }
 
+/// What the model sees of a result, and what it does not.
+#[derive(Debug, Clone)]
+pub struct Shaped {
+    /// JSON text.
+    pub text: String,
+    /// What was left out.
+    pub omissions: Vec<Omission>,
+    /// What can be read of it, where the contract lets more be read than is seen.
+    pub rest: Option<Rest>,
+}
+
+/// A value of which the model has seen a part.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rest {
+    /// The value, as JSON text.
+    pub text: Arc<str>,
+    /// JSONPath of the part to read on in; the whole where absent.
+    pub select: Option<String>,
+    /// How many units of it were seen.
+    pub offset: usize,
+    /// The most bytes of a page.
+    pub page_bytes: usize,
+}
+
+/// The most bytes of JSON on one page of a result.
+pub const PAGE_BYTES: usize = 16_384;
+
 impl Shape {
     /// What it selects, how many elements and how many bytes it leaves.
     pub(crate) fn says(&self) -> (Vec<&str>, Option<usize>, usize) {
@@ -71,6 +108,7 @@ impl Shape {
             select,
             max_items: file.max_items,
             max_bytes: file.max_bytes.unwrap_or(DEFAULT_MAX_BYTES),
+            read_on: file.read_on,
         })
     }
 
@@ -80,25 +118,71 @@ impl Shape {
         !self.select.is_empty()
     }
 
-    /// The JSON text that the model sees of a result, and what was left out.
-    pub fn apply(&self, doc: &Document<'_>) -> (String, Vec<Omission>) {
-        let mut omitted = Vec::new();
-        let mut text = if self.select.is_empty() {
-            self.keep_items(doc.root(), &mut omitted)
-        } else {
-            omitted.push(Omission::Unselected);
-            let selected = self.selected(doc);
-            match Document::parse(&selected) {
-                Ok(doc) => self.keep_items(doc.root(), &mut omitted),
-                Err(_) => selected,
-            }
+    /// What the model sees of a result, what was left out, and where to read on.
+    pub fn apply(&self, doc: &Document<'_>) -> Shaped {
+        let mut omissions = Vec::new();
+        if self.select.is_empty() {
+            let (text, rest) = self.cut(doc, &mut omissions);
+            return Shaped {
+                text,
+                omissions,
+                rest: rest.filter(|_| self.read_on != ReadOn::Nothing),
+            };
+        }
+        omissions.push(Omission::Unselected);
+        let selected = self.selected(doc);
+        let (text, rest) = match Document::parse(&selected) {
+            Ok(doc) => self.cut(&doc, &mut omissions),
+            Err(_) => (selected, None),
         };
+        let rest = match self.read_on {
+            ReadOn::Nothing => None,
+            ReadOn::Selected => rest,
+            // The cursor of the selected value leads nowhere in the whole one.
+            ReadOn::Whole => Some(self.rest(doc, None, 0)),
+        };
+        Shaped { text, omissions, rest }
+    }
+
+    /// Leaves what fits, and says where to read on in the rest.
+    fn cut(&self, doc: &Document<'_>, omitted: &mut Vec<Omission>) -> (String, Option<Rest>) {
+        let before = omitted.len();
+        let mut text = self.keep_items(doc.root(), omitted);
+        let mut rest = omitted.get(before).map(|first| match first {
+            Omission::Items { path, kept, .. } if omitted.len() == before + 1 => {
+                self.rest(doc, Some(page::normalized(doc, path)).filter(|p| p != "$"), *kept)
+            }
+            // Several arrays were cut; each is told with its path.
+            _ => self.rest(doc, None, 0),
+        });
         if text.len() > self.max_bytes {
             let total = text.len();
-            text = ends_of(&text, self.max_bytes);
+            // Of a value that is whole but for its length, it is known how much was seen.
+            let seen = match (doc.root().string(), &rest) {
+                (Some(letters), _) => {
+                    let (shown, seen) = ends_of(letters, self.max_bytes);
+                    text = shown;
+                    letters[..seen].chars().count()
+                }
+                (None, None) => {
+                    let (shown, seen) = ends_of(&text, self.max_bytes);
+                    text = shown;
+                    page::units_within(doc.root(), doc.root().span().0 + seen)
+                }
+                (None, Some(_)) => {
+                    text = ends_of(&text, self.max_bytes).0;
+                    0
+                }
+            };
             omitted.push(Omission::Bytes { kept: self.max_bytes.min(total), total });
+            rest = Some(self.rest(doc, None, seen));
         }
-        (text, omitted)
+        (text, rest)
+    }
+
+    fn rest(&self, doc: &Document<'_>, select: Option<String>, offset: usize) -> Rest {
+        let page_bytes = self.max_bytes.min(PAGE_BYTES);
+        Rest { text: doc.root().raw().into(), select, offset, page_bytes }
     }
 
     /// One path: its values as a list, or the value itself where the path can only name one.
@@ -181,12 +265,14 @@ fn write_kept(
     }
 }
 
-/// Head and tail of a JSON text, as a JSON string.
-fn ends_of(text: &str, most: usize) -> String {
+/// Head and tail of a text, as a JSON string, and the bytes of the head.
+fn ends_of(text: &str, most: usize) -> (String, usize) {
+    // A string's letters may be fewer bytes than its JSON text was.
+    let most = most.min(text.len());
     let head = floor(text, most * 3 / 4);
-    let tail = ceil(text, text.len() - most / 4);
+    let tail = ceil(text, text.len() - most / 4).max(head);
     let cut = format!("{} … [{} bytes left out] … {}", &text[..head], tail - head, &text[tail..]);
-    serde_json::Value::from(cut).to_string()
+    (serde_json::Value::from(cut).to_string(), head)
 }
 
 fn floor(text: &str, mut at: usize) -> usize {

@@ -4,7 +4,7 @@ use std::{panic::AssertUnwindSafe, pin::Pin, sync::Arc, time::Duration};
 
 use callgate_contract::{ErrorKind, Executed, Failure};
 use callgate_machine::{
-    Doubt, Event, Question, ToolCallEffect, UserQuestion,
+    Doubt, Event, OwnCall, Question, ToolCallEffect, UserQuestion,
     event::{CallFinished, Decision, PassedOver},
 };
 use callgate_model::{Keep, Model, OnDelta};
@@ -184,6 +184,22 @@ pub(crate) fn call_tool<'e>(
             used: invoked.used,
             spent: None,
         })))
+    })
+}
+
+/// Works out a call of one of the machine's own tools, off the threads that wait for others: the
+/// first search in a large catalog makes its index.
+pub(crate) fn call_own(own: OwnCall) -> InputFuture<'static> {
+    Box::pin(async move {
+        let (call, attempt) = (own.call().clone(), own.attempt());
+        let worked_out = tokio::task::spawn_blocking(move || own.finished()).await;
+        Some(worked_out.unwrap_or_else(|_| {
+            let failure =
+                Failure::new(ErrorKind::ToolException, "The tool's own code failed unexpectedly.");
+            let failure = Some(failure.executed(Executed::No).retryable(false));
+            let finished = CallFinished { call, attempt, failure, ..CallFinished::default() };
+            Event::CallFinished(Box::new(finished))
+        }))
     })
 }
 

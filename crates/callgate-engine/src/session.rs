@@ -239,6 +239,7 @@ impl Session {
                     Effect::CallTool(call) => {
                         flight.tools.push(self.tool(&engine, *call, &tools_cancel));
                     }
+                    Effect::CallOwn(own) => flight.tools.push(flight::call_own(*own)),
                     Effect::AskPerson(question) => {
                         if self.approver.is_here() {
                             let left = self.left(question.expires_at);

@@ -11,6 +11,7 @@ use serde_json::{Map, Value};
 use crate::{
     budget::{Budget, Price},
     loops::Loop,
+    offering::{ReadResult, ToolSearch},
 };
 
 /// An agent as people write it (`agent.json`).
@@ -43,6 +44,13 @@ pub struct Agent {
     /// Whether the model may put questions to the user: offers the built-in tool `ask_user`.
     #[serde(default)]
     pub ask_user: bool,
+    /// Which tools wait until a search finds them, and who searches.
+    #[serde(default, skip_serializing_if = "ToolSearch::is_default")]
+    pub tool_search: ToolSearch,
+    /// When the model may read on in results that it has not seen whole: offers the built-in tool
+    /// `read_result`.
+    #[serde(default, skip_serializing_if = "ReadResult::is_default")]
+    pub read_result: ReadResult,
     /// How the run goes round.
     #[serde(default)]
     pub r#loop: Loop,
@@ -94,6 +102,8 @@ impl Default for Agent {
             mcp_servers: Map::new(),
             agents: BTreeMap::new(),
             ask_user: false,
+            tool_search: ToolSearch::default(),
+            read_result: ReadResult::default(),
             r#loop: Loop::default(),
             tool_choice: Choice::default(),
             parallel_tool_calls: true,

@@ -41,7 +41,7 @@ fn offer(run: &Run, why: Why) -> (Arc<[ToolDefinition]>, ToolChoice) {
     if why == Why::WrapUp || !emits.calls {
         // The tools stay listed for the model to make sense of the transcript; none may be called.
         let has_calls = run.messages.iter().any(|m| matches!(**m, Message::Tool(_)));
-        let listed = if has_calls { run.mount.tools().clone() } else { nothing };
+        let listed = if has_calls { run.on_offer() } else { nothing };
         return (listed, ToolChoice::None);
     }
     let choice = if emits.text {
@@ -50,18 +50,17 @@ fn offer(run: &Run, why: Why) -> (Arc<[ToolDefinition]>, ToolChoice) {
     } else {
         ToolChoice::Some
     };
-    (run.mount.tools().clone(), choice)
+    (run.on_offer(), choice)
 }
 
 /// The effect of the last recorded request: also when it is made again after a resumption.
 pub(crate) fn effect(run: &Run) -> Effect {
     let agent = run.agent().clone();
-    let tools = &run.asked;
-    let offered = if tools.len() == run.mount.tools().len() {
-        run.mount.tools().clone()
-    } else {
-        run.mount.tools().iter().filter(|t| tools.contains(&t.name)).cloned().collect()
-    };
+    // Mostly what is on offer now; less for the last word of a run.
+    let offered = run.on_offer();
+    let is_asked = run.asked.len() == offered.len()
+        && run.asked.iter().zip(offered.iter()).all(|(asked, tool)| *asked == tool.name);
+    let offered = if is_asked { offered } else { run.mount.named(&run.asked) };
     let answer = run.answer.as_ref().filter(|a| a.spec.tool.is_none()).map(|a| AnswerFormat {
         name: "answer".into(),
         schema: run.mount.answer().map_or_else(|| a.text.clone(), |(schema, _)| schema.clone()),

@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use callgate_contract::{Admitted, Tool};
 use callgate_wire::Request;
 
-use crate::event::Event;
+use crate::{builtin::OwnCall, event::Event};
 
 /// Something to do.
 #[derive(Debug, Clone)]
@@ -23,6 +23,9 @@ pub enum Effect {
     },
     /// Call a tool; answer with `CallFinished`.
     CallTool(Box<ToolCallEffect>),
+    /// Work out a call of one of the machine's own tools; answer with
+    /// [`OwnCall::finished`](crate::builtin::OwnCall::finished).
+    CallOwn(Box<OwnCall>),
     /// Ask a person; answer with `ApprovalDecided`.
     AskPerson(Box<Question>),
     /// Ask the user; answer with `UserAnswered`.

@@ -16,6 +16,7 @@ use crate::{
     builtin::{self, Builtin},
     effect::{self, Effect},
     event::{CallGated, Event, GateVerdict, LookupStarted},
+    offering::Later,
     people,
     run::{CallState, Found, Run},
 };
@@ -109,6 +110,9 @@ fn judge(run: &Run, index: usize, edited: bool) -> Event {
         Err(fault) => return event(None, Vec::new(), refused(on_offer(run, fault))),
     };
     let name = Some(tool.name.clone());
+    if !edited && let Some(fault) = not_on_offer(run, tool, &call.name) {
+        return event(name, Vec::new(), refused(Box::new(fault)));
+    }
     // Not every provider holds a choice among the tools, so the gate does.
     let chosen: Option<Vec<&str>> = match &run.choice {
         ToolChoice::One(one) => Some(vec![one]),
@@ -162,12 +166,37 @@ fn judge(run: &Run, index: usize, edited: bool) -> Event {
     }
 }
 
-/// The tools that a refusal names are those on offer, not those in the catalog.
-fn on_offer(run: &Run, mut fault: Box<Fault>) -> Box<Fault> {
-    let offered: Vec<&str> = run.mount.tools().iter().map(|t| &*t.name).collect();
+/// Why a tool of the catalog may not be called by now. One that waits to be found comes on offer by
+/// being called; its arguments were made up without its schema, so they are not even judged.
+fn not_on_offer(run: &Run, tool: &Tool, called: &str) -> Option<Fault> {
+    if tool.tier.never_runs() || run.offers(&tool.name) {
+        return None;
+    }
+    if run.mount.later(&tool.name) == Some(Later::Found) {
+        return Some(Fault::deferred(&tool.name));
+    }
+    let offered = run.on_offer();
+    let available = offered.iter().map(|tool| tool.name.to_string()).collect();
+    Some(Fault::unknown_tool(called, available, None))
+}
+
+/// The tools that a refusal names are those on offer, not those in the catalog; and where others
+/// wait, how they are found.
+fn on_offer(run: &Run, fault: Box<Fault>) -> Box<Fault> {
+    let definitions = run.on_offer();
+    let fault = only(run, &definitions.iter().map(|tool| &*tool.name).collect::<Vec<_>>(), fault);
+    match builtin::find(&run.catalog, Builtin::SearchTools) {
+        Some(search) if definitions.iter().any(|tool| tool.name == search.name) => {
+            Box::new(fault.searchable(&search.name))
+        }
+        _ => fault,
+    }
+}
+
+fn only(run: &Run, offered: &[&str], mut fault: Box<Fault>) -> Box<Fault> {
     if fault.available.iter().any(|name| !offered.contains(&name.as_str())) {
         let suggestion = fault.suggestion.take().filter(|s| offered.contains(&s.as_str()));
-        let available = offered.into_iter().map(str::to_owned).collect();
+        let available = offered.iter().map(|name| (*name).to_owned()).collect();
         let name = run.calls.iter().find(|c| matches!(c.state, CallState::Pending));
         let name = name.map_or("", |c| &c.name);
         return Box::new(Fault::unknown_tool(name, available, suggestion));

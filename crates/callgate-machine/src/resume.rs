@@ -67,9 +67,11 @@ pub(crate) fn resumed(run: &mut Run, resumed: &RunResumed, before: u64, out: &mu
         out.push(Effect::Append(policy::finish(run, StoppedBy::UserCancel)));
         return;
     }
-    // Another catalog offers what it has.
-    if resumed.catalog.is_some() && !run.asked.is_empty() {
-        run.asked = run.mount.tools().iter().map(|tool| tool.name.clone()).collect();
+    // Another catalog offers what it has, and another model may be offered it otherwise.
+    let is_other =
+        resumed.catalog.is_some() || resumed.model.is_some() || resumed.fallbacks.is_some();
+    if is_other && !run.asked.is_empty() {
+        run.asked = run.on_offer().iter().map(|tool| tool.name.clone()).collect();
     }
     match run.phase {
         Phase::Thinking { .. } => {

@@ -5,8 +5,8 @@ use std::{
     sync::Arc,
 };
 
-use callgate_contract::{Admitted, Catalog, Facts, Fault, schema::Schema};
-use callgate_wire::{AssistantPart, Message, Part, ToolChoice, ToolResult, Usage};
+use callgate_contract::{Admitted, Catalog, Facts, Fault, schema::Schema, shape::Rest};
+use callgate_wire::{AssistantPart, Message, Part, ToolChoice, ToolDefinition, ToolResult, Usage};
 use serde_json::json;
 use serde_json::value::RawValue;
 
@@ -36,6 +36,10 @@ pub struct Run {
     pub(crate) choice: ToolChoice,
     /// The tools listed in the last request.
     pub(crate) asked: Vec<Arc<str>>,
+    /// The tools that came on offer in the course of the run, in the order they came.
+    pub(crate) came: Vec<Arc<str>>,
+    /// Results that the model was shown a part of, by call.
+    pub(crate) rests: BTreeMap<Arc<str>, Rest>,
     /// The model of the last reply, where it was not the first.
     pub(crate) replied_by: Option<Arc<str>>,
     pub(crate) start: Option<Arc<RunStarted>>,
@@ -222,6 +226,8 @@ impl Run {
             mount: mount.into(),
             choice: ToolChoice::Auto,
             asked: Vec::new(),
+            came: Vec::new(),
+            rests: BTreeMap::new(),
             replied_by: None,
             start: None,
             answer: None,
@@ -350,6 +356,34 @@ impl Run {
         self.mount.shown_to(self.replied_by.as_deref()).unwrap_or(&self.mount)
     }
 
+    /// The definitions that the next request offers.
+    pub(crate) fn on_offer(&self) -> Arc<[ToolDefinition]> {
+        self.mount.on_offer(&self.came)
+    }
+
+    /// Whether a call may name the tool.
+    pub(crate) fn offers(&self, name: &str) -> bool {
+        match self.mount.later(name) {
+            None => true,
+            Some(_) if !self.came.iter().any(|came| **came == *name) => false,
+            Some(_) => self.on_offer().iter().any(|tool| *tool.name == *name),
+        }
+    }
+
+    /// Puts a tool on offer from the next request on: it was found, called or is needed.
+    pub(crate) fn comes(&mut self, name: &Arc<str>) {
+        let known = self.came.iter().position(|came| came == name);
+        match known {
+            // It had made room for others: now they do.
+            Some(at) if !self.offers(name) => {
+                let name = self.came.remove(at);
+                self.came.push(name);
+            }
+            Some(_) => {}
+            None => self.came.push(name.clone()),
+        }
+    }
+
     /// Who and when, for rules and tiers.
     pub(crate) fn facts(&self) -> Facts {
         Facts {
@@ -419,10 +453,11 @@ impl Run {
         ids.sort();
         let mut by_tool: Vec<_> = self.tally.started_by_tool.iter().collect();
         by_tool.sort();
+        let rests: Vec<_> = self.rests.keys().collect();
         let mut found: Vec<_> = self.found.iter().collect();
         found.sort();
         callgate_contract::tool::hash(&format!(
-            "{} {:?} {:?} {} {} {} {} {:?} {:?} {calls:?} {:?} {found:?} {ids:?} {by_tool:?} {identical:?} {:?} {} {} {} {} {:?}",
+            "{} {:?} {:?} {} {} {} {} {:?} {:?} {calls:?} {:?} {found:?} {ids:?} {by_tool:?} {identical:?} {rests:?} {:?} {:?} {} {} {} {} {:?}",
             self.id,
             self.start,
             self.pause,
@@ -433,6 +468,7 @@ impl Run {
             self.phase,
             self.messages,
             self.questions.keys().collect::<Vec<_>>(),
+            self.came,
             self.tally.usage,
             self.tally.usd,
             self.tally.started,

@@ -8,17 +8,24 @@
 use std::sync::Arc;
 
 use callgate_contract::{
-    Admitted, ErrorKind, Executed, Failure, Fault, Output, result,
+    Admitted, ErrorKind, Executed, Failure, Fault, Output, Tool,
+    envelope::More,
+    page::Cursor,
+    result,
     schema::{Schema, SchemaFault},
+    shape::Rest,
 };
 use callgate_wire::{AssistantPart, Message, Part, Reply, Stop, ToolCall, ToolChoice};
 
 use crate::{
     answer, ask,
+    builtin::{self, Builtin, OwnCall, Work},
     effect::{Effect, ToolCallEffect},
     event::{CallFinished, CallGated, Decision, Event, GateVerdict, LookupStarted, Record, Why},
     finish::StoppedBy,
-    gating, people, policy, resume,
+    gating,
+    offering::Later,
+    people, policy, resume,
     run::{Answer, Call, CallState, Found, Phase, Question, Run, envelope_error},
 };
 
@@ -268,6 +275,9 @@ fn gated_call(run: &mut Run, gated: &CallGated, out: &mut Vec<Effect>) {
     run.calls[index].verdict = Some(gated.verdict.clone());
     match &gated.verdict {
         GateVerdict::Refused { fault } => {
+            if let (true, Some(tool)) = (fault.is_deferred(), &gated.tool) {
+                run.comes(tool);
+            }
             done_with_fault(run, index, (**fault).clone());
             if policy::failed(run, &gated.name, &gated.raw, fault, out) {
                 return;
@@ -290,6 +300,10 @@ fn gated_call(run: &mut Run, gated: &CallGated, out: &mut Vec<Effect>) {
         GateVerdict::Admitted { arguments, .. } => {
             if !gated.adjustments.is_empty() || gated.edited {
                 run.rewrite_arguments(part, arguments);
+            }
+            // What a provider's own search found stays on offer where another model goes on.
+            if let Some(tool) = &gated.tool {
+                run.comes(tool);
             }
             run.calls[index].state =
                 CallState::Ready { arguments: Admitted::recorded(arguments.clone()) };
@@ -369,7 +383,15 @@ fn started(
     out: &mut Vec<Effect>,
 ) {
     let left = policy::time_left(run);
-    let effect = |call: &Arc<str>, tool: &Arc<callgate_contract::Tool>, arguments: Admitted| {
+    let effect = |run: &Run, call: &Arc<str>, tool: &Arc<Tool>, arguments: Admitted| {
+        if let Some(work) = own_work(run, tool, &arguments) {
+            return Effect::CallOwn(Box::new(OwnCall {
+                call: call.clone(),
+                attempt,
+                arguments,
+                work,
+            }));
+        }
         Effect::CallTool(Box::new(ToolCallEffect {
             call: call.clone(),
             arguments,
@@ -384,7 +406,7 @@ fn started(
         let (of, started) = (lookup.of.clone(), lookup.clone());
         run.questions.insert(id.clone(), Question { of, key, attempt, started });
         if let Some(tool) = run.catalog.get(&lookup.tool) {
-            out.push(effect(id, tool, Admitted::recorded(lookup.arguments.clone())));
+            out.push(effect(run, id, tool, Admitted::recorded(lookup.arguments.clone())));
         }
         return;
     }
@@ -399,7 +421,23 @@ fn started(
     let call = &mut run.calls[index];
     call.attempt = attempt;
     call.state = CallState::Running { arguments: arguments.clone() };
-    out.push(effect(id, &tool, arguments));
+    out.push(effect(run, id, &tool, arguments));
+}
+
+/// The work of a tool that the machine does by itself.
+fn own_work(run: &Run, tool: &Tool, arguments: &Admitted) -> Option<Work> {
+    match builtin::of(tool)? {
+        Builtin::AskUser => None,
+        Builtin::SearchTools => Some(Work::Search(run.catalog.clone())),
+        Builtin::ReadResult => {
+            let call = builtin::asked_to_read(arguments);
+            let rest = call.and_then(|call| run.rests.get(&call));
+            Some(Work::read(
+                rest.map(|rest| (rest.text.clone(), rest.page_bytes)),
+                run.rests.keys().cloned().collect(),
+            ))
+        }
+    }
 }
 
 fn finished_call(run: &mut Run, finished: &CallFinished, out: &mut Vec<Effect>) {
@@ -430,6 +468,13 @@ fn finished_call(run: &mut Run, finished: &CallFinished, out: &mut Vec<Effect>) 
         run.tally.usd += spent.usd.unwrap_or_default();
     }
     let arguments = arguments.shared();
+    if let (Ok(output), Some(tool)) = (&outcome, gating::tool_of(run, index))
+        && builtin::of(&tool) == Some(Builtin::SearchTools)
+    {
+        for name in builtin::found(output) {
+            run.comes(&name);
+        }
+    }
     conclude(run, index, &arguments, &outcome, out);
 }
 
@@ -453,8 +498,12 @@ pub(crate) fn conclude(
                     omissions: passed.omissions.clone(),
                 }));
             }
-            let envelope = callgate_contract::Envelope::ok(id, name.clone(), passed.result)
+            let more = passed.rest.and_then(|rest| keep_rest(run, &tool, &id, rest));
+            let mut envelope = callgate_contract::Envelope::ok(id, name.clone(), passed.result)
                 .omitting(passed.omissions);
+            if let Some(more) = more {
+                envelope = envelope.reading_on(more);
+            }
             let mut content = vec![Part::Text { text: envelope.to_text().into() }];
             content.extend(
                 passed
@@ -479,6 +528,18 @@ pub(crate) fn conclude(
     } else {
         close_hop(run, out);
     }
+}
+
+/// Keeps what the model has not seen of a result, and says how it is read, where anything reads it.
+fn keep_rest(run: &mut Run, tool: &Tool, call: &Arc<str>, rest: Rest) -> Option<More> {
+    let reader = builtin::find(&run.catalog, Builtin::ReadResult)?.name.clone();
+    if run.mount.later(&reader) == Some(Later::Never) || builtin::of(tool).is_some() {
+        return None;
+    }
+    let (select, offset) = (rest.select.clone(), rest.offset);
+    run.rests.insert(call.clone(), rest);
+    run.comes(&reader);
+    Some(More { tool: reader, arguments: Cursor { call: call.clone(), select, offset } })
 }
 
 pub(crate) fn end_if_idle(run: &mut Run, out: &mut Vec<Effect>) {

@@ -149,4 +149,27 @@ pub struct ShapeFile {
     /// The most bytes of JSON. Default: 65536.
     #[schemars(range(min = 64))]
     pub max_bytes: Option<usize>,
+    /// What the model may read of it afterwards, with `read_result`. Default: what `select` leaves,
+    /// beyond `maxItems` and `maxBytes`.
+    #[serde(skip_serializing_if = "ReadOn::is_default")]
+    pub read_on: ReadOn,
+}
+
+/// What the model may read of a result beyond what it was shown.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum ReadOn {
+    /// What `select` leaves of it; all of it where nothing is selected.
+    #[default]
+    Selected,
+    /// All of it, also what was not selected.
+    Whole,
+    /// Nothing.
+    Nothing,
+}
+
+impl ReadOn {
+    fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
 }

@@ -10,7 +10,9 @@ use std::{
 
 use serde_json::Value;
 
-pub use file::{Annotations, Example, RuleFile, ShapeFile, TierCaseFile, TierFile, ToolFile};
+pub use file::{
+    Annotations, Example, ReadOn, RuleFile, ShapeFile, TierCaseFile, TierFile, ToolFile,
+};
 pub use mistake::{Mistake, Source};
 
 use crate::{

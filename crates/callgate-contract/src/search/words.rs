@@ -30,9 +30,16 @@ pub(super) fn stems(text: &str) -> Vec<String> {
             out.extend(pairs(&word));
         } else if !lexicon::is_filler(&word) && !is_number(&word) {
             out.push(stem(&word));
+            out.extend(unnumbered(&word).map(stem));
         }
     }
     out
+}
+
+/// "server" of "server2".
+fn unnumbered(word: &str) -> Option<&str> {
+    let bare = word.trim_end_matches(char::is_numeric);
+    (bare.len() < word.len() && bare.chars().count() >= 3).then_some(bare)
 }
 
 /// The words of a query that say something.
@@ -70,6 +77,7 @@ pub(super) fn asked(query: &str) -> Vec<Asked> {
             }
             let own = stem(&word);
             let mut asked = plain(&own, weight);
+            asked.terms.extend(unnumbered(&word).map(|bare| (stem(bare), weight)));
             for concept in lexicon::of(&word) {
                 match concept.split_once(' ') {
                     // Several words: each is looked for by itself.
@@ -140,7 +148,7 @@ pub(super) fn split(text: &str) -> Vec<String> {
             let row = b.is_uppercase()
                 && c.is_uppercase()
                 && chars.peek().is_some_and(|next| next.is_lowercase());
-            humps || row || unspaced(b) != unspaced(c) || (b.is_numeric() != c.is_numeric())
+            humps || row || unspaced(b) != unspaced(c)
         });
         if border {
             flush(&mut word, &mut out);

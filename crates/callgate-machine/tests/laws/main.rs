@@ -5,9 +5,11 @@
 mod approval;
 mod cut;
 mod digits;
+mod offered;
 mod order;
 #[path = "../play/mod.rs"]
 mod play;
 mod pure;
 mod random;
+mod reading;
 mod told;

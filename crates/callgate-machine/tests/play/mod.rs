@@ -12,7 +12,7 @@ use std::{
 
 use callgate_contract::{Admitted, Catalog, Failure, Output, surface};
 use callgate_machine::{
-    Agent, Doubt, Effect, Event, Finish, Mount, Question, Record, Run, ToolCallEffect,
+    Agent, Doubt, Effect, Event, Finish, Mount, OwnCall, Question, Record, Run, ToolCallEffect,
     UserQuestion,
     event::{
         AnswerSchema, CallFinished, CallGated, Decision, GateVerdict, Resolution, RunResumed,
@@ -64,6 +64,7 @@ impl Default for World<'_> {
 pub enum InFlight {
     Model(u32, Box<Request>),
     Tool(Box<ToolCallEffect>),
+    Own(Box<OwnCall>),
     Person(Box<Question>),
     User(Box<UserQuestion>),
     Doubt(Box<Doubt>),
@@ -226,16 +227,21 @@ fn drive(played: &mut Played, input: Event, mut world: World<'_>) {
                         played.tools.push((*effect).clone());
                         in_flight.push(InFlight::Tool(effect));
                     }
+                    Effect::CallOwn(own) => in_flight.push(InFlight::Own(own)),
                     Effect::AskPerson(question) => in_flight.push(InFlight::Person(question)),
                     Effect::AskUser(question) => in_flight.push(InFlight::User(question)),
                     Effect::AskDoubt(doubt) => in_flight.push(InFlight::Doubt(doubt)),
                     Effect::Park => {
-                        let tools = in_flight.iter().any(|f| matches!(f, InFlight::Tool(_)));
+                        let tools = in_flight
+                            .iter()
+                            .any(|f| matches!(f, InFlight::Tool(_) | InFlight::Own(_)));
                         assert!(!tools, "parked with a tool under way");
                         in_flight.clear();
                     }
                     // Tools still answer; the model and people do not.
-                    Effect::Abort => in_flight.retain(|f| matches!(f, InFlight::Tool(_))),
+                    Effect::Abort => {
+                        in_flight.retain(|f| matches!(f, InFlight::Tool(_) | InFlight::Own(_)));
+                    }
                     Effect::End => {
                         played.check();
                         return;
@@ -270,6 +276,7 @@ fn drive(played: &mut Played, input: Event, mut world: World<'_>) {
                     Err(error) => replied(hop, None, Some(error)),
                 },
                 InFlight::Tool(effect) => finished(&effect, (world.tool)(&effect)),
+                InFlight::Own(own) => own.finished(),
                 InFlight::Person(question) => (world.person)(&question),
                 InFlight::User(question) => Event::UserAnswered {
                     call: question.call.clone(),
@@ -329,6 +336,11 @@ impl Played {
                     let intent = matches!(&record.event, Event::CallStarted { call: id, idempotency_key, .. }
                         if *id == call.call && *idempotency_key == call.idempotency_key);
                     assert!(intent, "law 4: {} is called without its own intent", call.call);
+                }
+                if let Effect::CallOwn(own) = &effect {
+                    let intent = matches!(&record.event, Event::CallStarted { call, attempt, .. }
+                        if call == own.call() && *attempt == own.attempt());
+                    assert!(intent, "law 4: {} is called without its own intent", own.call());
                 }
                 match effect {
                     Effect::Append(event) => {

@@ -277,6 +277,9 @@ impl<'s> Going<'s> {
                     self.model = Some(effects::ModelHop { hop, request, timeout });
                 }
                 Effect::CallTool(call) => calls.push(*call),
+                // Pure, so a replay of this invocation works out the same; the build is the run's
+                // own for as long as it lasts.
+                Effect::CallOwn(own) => self.inputs.push_back((own.finished(), self.driver.at)),
                 Effect::AskPerson(question) => self.ask_person(*question),
                 Effect::AskUser(question) => self.ask_user(*question),
                 Effect::AskDoubt(doubt) => self.ask_doubt(*doubt),
