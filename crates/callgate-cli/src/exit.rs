@@ -17,7 +17,8 @@ pub(crate) enum Exit {
     Provider,
     /// `tools call`, `mcp`: the call, or the server, did not do what it was to do.
     Call,
-    /// `lock`, `test`, `compat`, `runs replay|doctor|verify`: a check found something.
+    /// `lock`, `test`, `compat`, `export --deny`, `runs replay|doctor|verify`: a check found
+    /// something.
     Found,
     /// The run waits for a person, and nothing of it is under way.
     Waiting,

@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, fs, path::Path};
 
 use crate::binary::callgate;
 
-const VERBS: [&[&str]; 45] = [
+const VERBS: [&[&str]; 51] = [
     &[],
     &["init"],
     &["run"],
@@ -43,6 +43,12 @@ const VERBS: [&[&str]; 45] = [
     &["test"],
     &["compat"],
     &["schema"],
+    &["import"],
+    &["import", "openapi"],
+    &["import", "mcp"],
+    &["import", "openai"],
+    &["import", "anthropic"],
+    &["import", "gemini"],
     &["export"],
     &["model"],
     &["model", "pull"],

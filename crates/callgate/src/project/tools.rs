@@ -161,7 +161,8 @@ impl Loaded {
                     let pointer = format!("/backend{}", error.pointer());
                     let (message, hint) = if tool.backend.is_empty() {
                         let message = format!("nobody does the work of this tool: {error}");
-                        let hint = "For example \"backend\": {\"command\": [\"python3\", \"tool.py\"]}.";
+                        let hint =
+                            "For example \"backend\": {\"command\": [\"python3\", \"tool.py\"]}.";
                         (message, Some(hint.to_owned()))
                     } else {
                         (error.to_string(), None)

@@ -36,7 +36,7 @@ pub(super) fn read(asked: &ImportTools, form: Form) -> Result<Made, Failure> {
     let mut items = Vec::new();
     for entry in &listed.tools {
         let name = entry.name.as_deref().unwrap_or_default();
-        if only.wants([name]) {
+        if only.wants(&[name]) {
             let twice = !name.is_empty() && seen.contains(&name);
             let outcome = if twice {
                 Err("the name is there twice; the first one is imported".to_owned())

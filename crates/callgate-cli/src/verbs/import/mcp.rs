@@ -250,7 +250,7 @@ fn made(told: Told, asked: &ImportMcp) -> Result<Made, Failure> {
     let mut seen = BTreeSet::new();
     let mut items = Vec::new();
     for (tool, name) in told.tools.into_iter().zip(&names) {
-        if !only.wants([tool.name.as_str(), name.as_str()]) {
+        if !only.wants(&[&tool.name, name]) {
             continue;
         }
         // Without a server there is no other name than its own.

@@ -40,7 +40,7 @@ pub(super) fn go(what: &ImportVerb) -> Result<Exit, Failure> {
         ImportVerb::Anthropic(tools) => declared::read(tools, Form::Anthropic)?,
         ImportVerb::Gemini(tools) => declared::read(tools, Form::Gemini)?,
     };
-    finish(made, what.writing())
+    finish(&made, what.writing())
 }
 
 /// What a source came to.
@@ -74,18 +74,18 @@ struct Item {
     notes: Vec<Note>,
 }
 
-fn finish(made: Made, writing: &Writing) -> Result<Exit, Failure> {
-    let plan = plan::Plan::of(&made, writing)?;
+fn finish(made: &Made, writing: &Writing) -> Result<Exit, Failure> {
+    let plan = plan::Plan::of(made, writing)?;
     let blocked = plan.blocked(writing);
     if writing.dry_run {
-        report::say(&made, &plan, writing)?;
+        report::say(made, &plan, writing)?;
     }
     if let Some(failure) = blocked {
         return Err(failure);
     }
     if !writing.dry_run {
         plan.write()?;
-        report::say(&made, &plan, writing)?;
+        report::say(made, &plan, writing)?;
     }
     if plan.files().is_empty() && !made.items.is_empty() {
         let message = format!("no {} of {} could be imported", made.noun, made.title);

@@ -24,11 +24,11 @@ impl<'a> Only<'a> {
     }
 
     /// Whether something that goes by these names is wanted.
-    pub(super) fn wants<'n>(&self, names: impl IntoIterator<Item = &'n str> + Clone) -> bool {
+    pub(super) fn wants(&self, names: &[&str]) -> bool {
         let mut wanted = self.0.is_empty();
         for (text, pattern, has_named) in &self.0 {
             // As it is written as well: paths may hold brackets.
-            if names.clone().into_iter().any(|name| name == *text || pattern.matches(name)) {
+            if names.iter().any(|name| name == text || pattern.matches(name)) {
                 has_named.set(true);
                 wanted = true;
             }

@@ -5,7 +5,9 @@ use std::collections::BTreeSet;
 use callgate::contract::{
     catalog::ToolFile,
     document::{Document, Kind, NodeRef, same_number},
-    import::openapi::{Import, Note, Operation, Options, Outcome, Variable, read as import},
+    import::openapi::{
+        Import, Note, Operation, Options, Outcome, Unreadable, Variable, read as import,
+    },
 };
 use serde_json::{Map, Value, json};
 
@@ -36,9 +38,8 @@ pub(super) fn read(asked: &ImportOpenapi) -> Result<Made, Failure> {
         env_prefix: asked.env_prefix.clone(),
         output: !asked.no_output,
     };
-    let Import { files, report } = import(&text, &options).map_err(|error| {
-        Failure::configuration("unreadable_document", format!("{name}: {error}"))
-    })?;
+    let Import { files, report } =
+        import(&text, &options).map_err(|error| unreadable(&name, &error))?;
     let only = Only::of(&asked.writing.only)?;
     let prefix = asked.writing.prefix.as_deref();
     let mut named = BTreeSet::new();
@@ -50,7 +51,9 @@ pub(super) fn read(asked: &ImportOpenapi) -> Result<Made, Failure> {
             Outcome::Imported(_) => files.next(),
             Outcome::Skipped(_) => None,
         };
-        if only.wants(names(operation).iter().map(String::as_str)) {
+        let called = names(operation);
+        let called: Vec<&str> = called.iter().map(String::as_str).collect();
+        if only.wants(&called) {
             items.push(item(operation, file, prefix, &mut named));
         }
     }
@@ -86,6 +89,17 @@ pub(super) fn read(asked: &ImportOpenapi) -> Result<Made, Failure> {
         environment,
         todo: Vec::new(),
     })
+}
+
+fn unreadable(name: &str, error: &Unreadable) -> Failure {
+    let bad = |message| Failure::configuration("unreadable_document", message);
+    match error {
+        Unreadable::Json { line, column, why } => {
+            bad(format!("{name}:{line}:{column}: this is no JSON: {why}"))
+                .hint("A file whose name ends in .json is read as JSON, any other as YAML as well.")
+        }
+        other => bad(format!("{name}: {other}")),
+    }
 }
 
 /// What `--only` may call an operation.

@@ -11,6 +11,7 @@ use callgate::{
     backend::lock,
     contract::document::{Document, canonical},
 };
+use glob::{MatchOptions, Pattern};
 use serde_json::{Value, json};
 
 use super::{Draft, Made};
@@ -208,12 +209,7 @@ fn state(path: &Path, text: &str) -> Result<State, Failure> {
 /// The contracts of the project that have these names, in other files.
 fn clashes(dir: &Path, folder: &Path, files: &[Planned<'_>]) -> Vec<Clash> {
     let taken = names_of(dir);
-    let is_within = {
-        let whole = |path: &Path| {
-            path.canonicalize().or_else(|_| std::path::absolute(path)).unwrap_or_default()
-        };
-        whole(folder).starts_with(whole(dir))
-    };
+    let is_read = read_by(dir, folder);
     let same_file = |a: &Path, b: &Path| {
         a == b || matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b)
     };
@@ -224,10 +220,46 @@ fn clashes(dir: &Path, folder: &Path, files: &[Planned<'_>]) -> Vec<Clash> {
             (!same_file(Path::new(source), &file.path)).then(|| Clash {
                 name: file.draft.name.clone(),
                 taken_by: source.clone(),
-                is_fatal: is_within,
+                is_fatal: is_read(&file.path),
             })
         })
         .collect()
+}
+
+/// Whether `agent.json` names a file in this folder, which may not be there yet.
+fn read_by(dir: &Path, folder: &Path) -> impl Fn(&Path) -> bool {
+    let agent = fs::read_to_string(dir.join("agent.json")).ok();
+    let agent: Option<Value> = agent.and_then(|text| serde_json::from_str(&text).ok());
+    let named = agent.as_ref().and_then(|agent| agent.get("tools")).and_then(Value::as_array);
+    let patterns: Vec<Pattern> = named
+        .into_iter()
+        .flatten()
+        .filter_map(|pattern| {
+            let pattern = pattern.as_str()?;
+            Pattern::new(pattern.strip_prefix("./").unwrap_or(pattern)).ok()
+        })
+        .collect();
+    // Patterns with .. in them are not followed: opening the project tells of those.
+    let inner = whole(folder).strip_prefix(whole(dir)).map(Path::to_owned).ok();
+    move |path| {
+        let Some((inner, name)) = inner.as_ref().zip(path.file_name()) else { return false };
+        let options = MatchOptions { require_literal_separator: true, ..MatchOptions::new() };
+        let path = inner.join(name);
+        patterns.iter().any(|pattern| pattern.matches_path_with(&path, options))
+    }
+}
+
+/// A path from the root, through what is there of it.
+fn whole(path: &Path) -> PathBuf {
+    let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    let there = absolute.ancestors().find_map(|part| Some((part, part.canonicalize().ok()?)));
+    match there {
+        Some((part, real)) => match absolute.strip_prefix(part) {
+            Ok(rest) if rest != Path::new("") => real.join(rest),
+            _ => real,
+        },
+        None => absolute,
+    }
 }
 
 /// The names of a project's contracts, with their files. Discovered tools make way for a contract.
