@@ -9,6 +9,7 @@
 //!   [`offering`]: which tools wait until they are found.
 //! - [`event`], [`effect`], [`finish`]: the vocabulary.
 //! - [`replay`]: derive everything again from a journal and compare.
+//! - [`inspect`], [`doctor`], [`provenance`]: what can be seen in a run afterwards.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -36,11 +37,13 @@ pub mod event;
 pub mod finish;
 pub mod fork;
 mod gating;
+pub mod inspect;
 pub mod loops;
 mod mount;
 pub mod offering;
 mod people;
 mod policy;
+pub mod provenance;
 pub mod rejudge;
 pub mod replay;
 mod resume;

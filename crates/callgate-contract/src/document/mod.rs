@@ -15,7 +15,7 @@ mod validate;
 
 pub use canonical::canonical;
 pub use edit::{Change, Edits};
-pub use number::{is_integer_text, is_json_number, same_number};
+pub use number::{canonical_number, is_integer_text, is_json_number, same_number};
 pub use parse::{DEPTH_LIMIT, Syntax, SyntaxError, SyntaxReason};
 pub use validate::Json;
 

@@ -49,7 +49,7 @@ pub fn same_number(a: &str, b: &str) -> bool {
 }
 
 /// One spelling for numbers of the same value.
-pub(super) fn canonical_number(text: &str) -> String {
+pub fn canonical_number(text: &str) -> String {
     match Decimal::of(text) {
         Some(d) if d.digits.is_empty() => "0".to_owned(),
         Some(d) => {

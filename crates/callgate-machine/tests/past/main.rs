@@ -5,4 +5,5 @@ mod doctor;
 mod forks;
 #[path = "../play/mod.rs"]
 mod play;
+mod provenance;
 mod rejudged;
