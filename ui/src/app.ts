@@ -1,0 +1,57 @@
+// What all views share: where runs come from, the theme, what is told to everybody.
+
+import { computed, signal } from "@preact/signals";
+import { FileSource } from "./source/file";
+import type { Source } from "./source/source";
+
+export const files = new FileSource();
+export const server = signal<Source | undefined>(undefined);
+
+/** A run of an opened file is shown from there; everything else comes from the server. */
+export function sourceOf(run: string): Source {
+  return files.has(run) || !server.value ? files : server.value;
+}
+
+/** Counts up when files were opened, so that lists look again. */
+export const opened = signal(0);
+
+export const source = computed<Source>(() => {
+  opened.value;
+  return server.value ?? files;
+});
+
+export type Theme = "auto" | "light" | "dark";
+
+function kept(name: string): string | undefined {
+  try {
+    return localStorage.getItem(name) ?? undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+export function keep(name: string, value: string): void {
+  try {
+    localStorage.setItem(name, value);
+  } catch {
+    // A page that may keep nothing works all the same.
+  }
+}
+
+export const theme = signal<Theme>((kept("callgate.theme") as Theme) ?? "auto");
+/** Single keys do something only where that is wanted (WCAG 2.1.4). */
+export const keys = signal(kept("callgate.keys") !== "off");
+
+/** Told politely by a screen reader, and shown for a moment. */
+export const news = signal("");
+let clears: ReturnType<typeof setTimeout> | undefined;
+export function tell(text: string): void {
+  news.value = text;
+  clearTimeout(clears);
+  clears = setTimeout(() => {
+    news.value = "";
+  }, 4000);
+}
+
+/** Answers still asked for, for the badge in the bar. */
+export const waitingCount = signal(0);
