@@ -213,6 +213,12 @@ fn end_line(records: u64, hash: &[u8]) -> String {
     format!("{{\"callgate\":\"end\",\"records\":{records},\"sha256\":\"{}\"}}", hex(hash))
 }
 
+/// A file's name for a run: ids of calls may hold anything.
+pub fn file_name(run: &str) -> String {
+    let plain = |c: char| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '_' };
+    format!("{}.jsonl", run.chars().map(plain).collect::<String>())
+}
+
 /// Reads a run file and makes sure that it is whole.
 ///
 /// # Errors

@@ -20,6 +20,7 @@ mod twins;
 use std::{collections::HashMap, sync::Arc};
 
 use callgate_contract::{Failure, Fault};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::{
@@ -28,7 +29,7 @@ use crate::{
 };
 
 /// A known way for a run to go wrong.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Symptom {
     /// A tool that does not exist was called, or none where one was due.
@@ -56,7 +57,7 @@ pub enum Symptom {
 }
 
 /// What was found, where, and what to try first.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Finding {
     /// Which way it went wrong.

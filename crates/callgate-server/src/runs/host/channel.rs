@@ -15,12 +15,20 @@ const BEHIND: usize = 256;
 
 /// The channels of runs that somebody watches.
 #[derive(Clone, Default)]
-pub(super) struct Channels(Arc<Mutex<HashMap<Arc<str>, Arc<broadcast::Sender<Seen>>>>>);
+pub(super) struct Channels {
+    all: Arc<Mutex<HashMap<Arc<str>, Arc<broadcast::Sender<Seen>>>>>,
+    /// Who sees all runs, watched or not.
+    more: Option<Observer>,
+}
 
 impl Channels {
+    pub(super) fn new(more: Option<Observer>) -> Self {
+        Self { all: Arc::default(), more }
+    }
+
     /// Hears a run from now on.
     pub(super) fn hear(&self, run: &Arc<str>) -> Ear {
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
         let sender = all.entry(run.clone()).or_insert_with(|| {
             let (sender, _) = broadcast::channel(BEHIND);
             Arc::new(sender)
@@ -29,7 +37,7 @@ impl Channels {
     }
 
     fn tell(&self, run: &str, seen: impl FnOnce() -> Seen) {
-        let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(sender) = all.get(run) {
             // Nobody may be left.
             let _ = sender.send(seen());
@@ -39,16 +47,21 @@ impl Channels {
     /// Tells what a session and those of its delegates do.
     pub(super) fn observer(&self) -> Observer {
         let channels = self.clone();
-        Arc::new(move |notice: &Notice| match notice {
-            Notice::Record(record) => {
-                channels.tell(&record.run, || Seen::Record(record.clone()));
+        Arc::new(move |notice: &Notice| {
+            match notice {
+                Notice::Record(record) => {
+                    channels.tell(&record.run, || Seen::Record(record.clone()));
+                }
+                Notice::Delta { run, hop, delta } => {
+                    channels.tell(run, || Seen::Delta {
+                        run: run.clone(),
+                        hop: *hop,
+                        delta: delta.clone(),
+                    });
+                }
             }
-            Notice::Delta { run, hop, delta } => {
-                channels.tell(run, || Seen::Delta {
-                    run: run.clone(),
-                    hop: *hop,
-                    delta: delta.clone(),
-                });
+            if let Some(more) = &channels.more {
+                more(notice);
             }
         })
     }
@@ -63,7 +76,7 @@ pub(super) struct Ear {
 
 impl Drop for Ear {
     fn drop(&mut self) {
-        let mut all = self.channels.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = self.channels.all.lock().unwrap_or_else(PoisonError::into_inner);
         // This one still counts.
         if all.get(&self.run).is_some_and(|sender| sender.receiver_count() <= 1) {
             all.remove(&self.run);

@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use callgate_engine::Engine;
+use callgate_engine::{Engine, Observer};
 
 /// An agent whose runs a host drives.
 #[derive(Clone)]
@@ -48,6 +48,8 @@ pub struct HostOptions {
     pub retry: Duration,
     /// Makes engines with other models; without it runs go on with their agent's own.
     pub variants: Option<VariantMaker>,
+    /// Sees what happens in all runs that are driven here; must not block.
+    pub observer: Option<Observer>,
 }
 
 impl Default for HostOptions {
@@ -58,6 +60,7 @@ impl Default for HostOptions {
             look: Duration::from_secs(1),
             retry: Duration::from_secs(30),
             variants: None,
+            observer: None,
         }
     }
 }
