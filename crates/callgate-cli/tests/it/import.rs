@@ -416,6 +416,15 @@ fn a_servers_tools_become_contracts_in_their_place() {
     run(&project, &["tools", "call", "notes__store", r#"{"to": "Ann"}"#]).with(6);
     assert_eq!(lines(&project, "server/calls"), calls + 1);
 
+    // A contract under another name is the one to change.
+    let mut renamed = narrower;
+    renamed["name"] = json!("keep");
+    project.write("tools/notes__store.json", &renamed);
+    let report = run(&project, &["import", "mcp", "notes", "--only", "store", "--json"]).with(2);
+    let why = parsed(&report.out)["skipped"][0]["why"].as_str().unwrap().to_owned();
+    assert!(why.starts_with("tools/notes__store.json stands for it already, as \"keep\""), "{why}");
+    fs::remove_file(project.path("tools/notes__store.json")).unwrap();
+
     // Told where the server is not as it was accepted.
     let mut changed = tool("store");
     changed["description"] = json!("Does store, and more.");
@@ -664,6 +673,12 @@ fn what_is_wrong_with_a_tool_costs_no_other() {
         fs::write(folder.path().join(file), text).unwrap();
         import(folder.path(), &[verb, file]).with(2).tells_once().says(parts);
     }
+    // Among others of its kind, a tool in another form costs only itself.
+    let mixed = r#"[{"type": "function", "name": "a"}, {"name": "b", "input_schema": {}}]"#;
+    fs::write(folder.path().join("g.json"), mixed).unwrap();
+    let report = parsed(&import(folder.path(), &["openai", "g.json", "--json"]).with(0).out);
+    assert_eq!(report["contracts"][0]["name"], "a");
+    assert!(report["skipped"][0]["why"].as_str().unwrap().contains("callgate import anthropic"));
     // An empty list is no mistake.
     fs::write(folder.path().join("f.json"), "[]").unwrap();
     let told = import(folder.path(), &["openai", "f.json"]).with(0).out;

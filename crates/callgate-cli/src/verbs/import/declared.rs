@@ -30,7 +30,7 @@ pub(super) fn read(asked: &ImportTools, form: Form) -> Result<Made, Failure> {
             "An array of tools is read, one tool, or a request that has an array as its \"tools\".",
         ));
     };
-    all_of(form, &listed.tools, &file)?;
+    some_of(form, &listed.tools, &file)?;
     let only = Only::of(&asked.writing.only)?;
     let mut seen: Vec<&str> = Vec::new();
     let mut items = Vec::new();
@@ -38,7 +38,12 @@ pub(super) fn read(asked: &ImportTools, form: Form) -> Result<Made, Failure> {
         let name = entry.name.as_deref().unwrap_or_default();
         if only.wants(&[name]) {
             let twice = !name.is_empty() && seen.contains(&name);
-            let outcome = if twice {
+            let outcome = if entry.form != form {
+                let theirs = verb(entry.form);
+                Err(format!(
+                    "it is written as {theirs} takes it; callgate import {theirs} reads it"
+                ))
+            } else if twice {
                 Err("the name is there twice; the first one is imported".to_owned())
             } else {
                 draft(entry, backend.as_ref(), asked.writing.prefix.as_deref())
@@ -121,9 +126,10 @@ fn verb(form: Form) -> &'static str {
     }
 }
 
-/// That the tools are of the form that was asked for.
-fn all_of(form: Form, tools: &[Entry], file: &str) -> Result<(), Failure> {
-    let Some(other) = tools.iter().find(|entry| entry.form != form) else { return Ok(()) };
+/// That some of the tools are of the form that was asked for.
+fn some_of(form: Form, tools: &[Entry], file: &str) -> Result<(), Failure> {
+    let other = tools.first().filter(|_| tools.iter().all(|entry| entry.form != form));
+    let Some(other) = other else { return Ok(()) };
     let at =
         if other.pointer.is_empty() { String::new() } else { format!(" at {}", other.pointer) };
     let message = match other.form {

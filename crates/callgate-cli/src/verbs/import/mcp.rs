@@ -4,11 +4,15 @@
 //! `callgate.lock` what was accepted. A contract has the name that the discovered tool has in the
 //! catalog, so that nothing else of the project has to change.
 
-use std::{collections::BTreeSet, path::Path, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::Path,
+    sync::Arc,
+};
 
 use callgate::{
     Project, ProjectServer,
-    backend::lock::Lock,
+    backend::lock::{Lock, McpSpec},
     contract::{
         definition::{Definition, Hints, backend, names::catalog_names},
         document::{Document, Kind},
@@ -177,7 +181,8 @@ fn kept(path: &Path, asked: &ImportMcp) -> Result<Told, Failure> {
         ));
     };
     let server: Option<Arc<str>> = asked.server.as_deref().map(Into::into);
-    if let Some(other) = listed.tools.iter().find(|entry| entry.form != Form::Mcp) {
+    let is_theirs = listed.tools.iter().all(|entry| entry.form != Form::Mcp);
+    if let Some(other) = listed.tools.first().filter(|_| is_theirs) {
         let message = format!("{file}: what is at {:?} is no tool of an MCP server", other.pointer);
         return Err(Failure::configuration("other_form", message)
             .hint("callgate import openai, anthropic and gemini read the tools of requests."));
@@ -247,6 +252,7 @@ fn made(told: Told, asked: &ImportMcp) -> Result<Made, Failure> {
         .collect();
     let names = catalog_names(&named, &BTreeSet::new());
     let known: Vec<String> = told.tools.iter().map(|tool| tool.name.clone()).collect();
+    let spoken_for = spoken_for(asked);
     let mut seen = BTreeSet::new();
     let mut items = Vec::new();
     for (tool, name) in told.tools.into_iter().zip(&names) {
@@ -260,7 +266,15 @@ fn made(told: Told, asked: &ImportMcp) -> Result<Made, Failure> {
             if !seen.insert((tool.server.clone(), definition.name().clone())) {
                 return Err("the name is there twice; the first one is imported".to_owned());
             }
-            draft(name, tool.server.as_deref(), &definition, &text, asked, &mut notes)
+            let draft =
+                draft(name, tool.server.as_deref(), &definition, &text, asked, &mut notes)?;
+            let at = tool.server.as_deref().map(|server| (server.to_owned(), tool.name.clone()));
+            match at.and_then(|at| spoken_for.get(&at)) {
+                Some((name, source)) if *name != draft.name => Err(format!(
+                    "{source} stands for it already, as \"{name}\"; change that one, or take it away"
+                )),
+                _ => Ok(draft),
+            }
         });
         items.push(Item { of: tool.name, pointer: tool.pointer, outcome, notes });
     }
@@ -276,6 +290,22 @@ fn made(told: Told, asked: &ImportMcp) -> Result<Made, Failure> {
         environment: Vec::new(),
         todo: told.todo,
     })
+}
+
+/// Which tools of which servers have a contract already: its name and its file.
+fn spoken_for(asked: &ImportMcp) -> BTreeMap<(String, String), (String, String)> {
+    // A project with mistakes tells of them when it is opened, one that is none has no contracts.
+    let Ok(project) = Project::open(&asked.writing.project.dir) else { return BTreeMap::new() };
+    let discovered: BTreeSet<Arc<str>> =
+        project.discovered().map(|(tool, _)| tool.name.clone()).collect();
+    let of_files = project.catalog().tools().filter(|tool| !discovered.contains(&tool.name));
+    of_files
+        .filter_map(|tool| {
+            let at = McpSpec::of(&tool.backend)?;
+            let contract = (tool.name.to_string(), tool.source.to_string());
+            Some(((at.server, at.tool), contract))
+        })
+        .collect()
 }
 
 fn draft(
