@@ -89,12 +89,12 @@ await put(
 <meta http-equiv="Content-Security-Policy" content="${policy}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-<title>TITLE</title>
+<title>%TITLE%</title>
 <style>${style}</style>
 </head>
 <body><div id="app"></div>
-<script type="text/plain" id="run-file">RUN-FILE</script>
-<script type="text/plain" id="run-inspection">RUN-INSPECTION</script>
+<script type="text/plain" id="run-file">%RUN-FILE%</script>
+<script type="text/plain" id="run-inspection">%RUN-INSPECTION%</script>
 <script type="text/plain" id="worker-text">${inWorker}</script>
 <script>${program}</script>
 </body>
@@ -137,6 +137,8 @@ function sha(text) {
   return `sha256-${createHash("sha256").update(text).digest("base64")}`;
 }
 
+/** Beside each file what a browser would rather have of it. */
 async function put(name, text) {
   await writeFile(new URL(name, out), text);
+  if (name !== "single.html") await writeFile(new URL(`${name}.gz`, out), gzipSync(text, { level: 9 }));
 }

@@ -70,6 +70,8 @@ mod random;
 pub mod runs;
 #[cfg(feature = "telemetry")]
 pub mod telemetry;
+#[cfg(feature = "ui")]
+pub mod ui;
 
 /// What parts are mounted as.
 pub use axum::Router;
