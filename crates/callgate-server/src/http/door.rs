@@ -1,39 +1,33 @@
 //! What a request goes through before a handler sees it, and what its answer has in common.
 //!
 //! In this order: `Host`, `Origin`, preflight, token, rate, body. What fails reaches no handler.
-//! The body is read here, whole, within its limit and its time, so that no handler can forget to.
+//! The body is read here, whole (`bodies`), so that no handler can forget its limits.
 
-use std::{
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::{sync::Arc, time::Instant};
 
 use axum::{
-    body::{Body, HttpBody as _},
+    body::HttpBody as _,
     extract::{MatchedPath, Request, State},
     middleware::Next,
     response::{IntoResponse as _, Response},
 };
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
-use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 
 use super::{
     HttpOptions, Identity, Passed, Rate, Refusal, TraceContext, Watch,
+    bodies::{self, Bodies},
     guard::Guard,
     origin,
     rate::{ByAddress, ByToken},
     refusal::Form,
     serve::Peer,
     tokens::Tokens,
+    trace,
 };
 use crate::ServeError;
 
 /// Paths that need no token.
 const PUBLIC: [&str; 2] = ["/healthz", "/readyz"];
-
-/// How much of a refused request's body is still read, and for how long: a client that is cut off
-/// while it writes may never see why.
-const LINGER: (usize, Duration) = (8 * 1024 * 1024, Duration::from_secs(2));
 
 #[derive(Debug)]
 pub(super) struct Door {
@@ -43,8 +37,7 @@ pub(super) struct Door {
     rate: Option<Rate>,
     by_token: ByToken,
     by_address: ByAddress,
-    max_body: usize,
-    body_timeout: Duration,
+    bodies: Bodies,
     watch: Option<Watch>,
 }
 
@@ -60,8 +53,7 @@ impl Door {
             rate: options.rate,
             by_token: ByToken::default(),
             by_address: ByAddress::default(),
-            max_body: options.max_body,
-            body_timeout: options.body_timeout,
+            bodies: Bodies::of(options),
             watch: options.watch.clone(),
         })
     }
@@ -122,76 +114,20 @@ impl Door {
         form: Form,
         next: Next,
     ) -> Response {
-        match self.whole(request).await {
+        match self.bodies.whole(request).await {
             Err(refusal) => refusal.in_form(form).into_response(),
             Ok(mut request) => {
-                if let Some(trace) = TraceContext::of(request.headers()) {
-                    request.extensions_mut().insert(trace);
-                }
                 request.extensions_mut().insert(form);
                 request.extensions_mut().insert(identity);
-                next.run(request).await
+                let Some(trace) = TraceContext::of(request.headers()) else {
+                    return next.run(request).await;
+                };
+                request.extensions_mut().insert(trace);
+                // A run that begins while it is handled belongs to the trace.
+                trace::CURRENT.scope(trace, next.run(request)).await
             }
         }
     }
-
-    /// The same request with its whole body at hand.
-    async fn whole(&self, request: Request) -> Result<Request, Refusal> {
-        if request.body().is_end_stream() {
-            return Ok(request);
-        }
-        let long = || {
-            let why = format!("a body may have {} bytes, and this one has more", self.max_body);
-            Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, "body_too_long", why)
-        };
-        let (parts, mut body) = request.into_parts();
-        let most = u64::try_from(self.max_body).unwrap_or(u64::MAX);
-        if body.size_hint().lower() > most {
-            linger(&parts.headers, &mut body).await;
-            return Err(long());
-        }
-        let reading = Limited::new(&mut body, self.max_body).collect();
-        let read = tokio::time::timeout(self.body_timeout, reading).await;
-        match read {
-            Ok(Ok(read)) => Ok(Request::from_parts(parts, Body::from(read.to_bytes()))),
-            Ok(Err(error)) if error.is::<LengthLimitError>() => {
-                linger(&parts.headers, &mut body).await;
-                Err(long())
-            }
-            Ok(Err(error)) => {
-                tracing::debug!(%error, "a body broke");
-                let why = "the body could not be read to its end";
-                Err(Refusal::new(StatusCode::BAD_REQUEST, "body_broken", why))
-            }
-            Err(_) => {
-                let why = format!(
-                    "the body took more than {} s to come",
-                    self.body_timeout.as_secs_f32()
-                );
-                Err(Refusal::new(StatusCode::REQUEST_TIMEOUT, "body_too_slow", why))
-            }
-        }
-    }
-}
-
-/// Reads on for a while, so that the client hears the answer.
-async fn linger(headers: &HeaderMap, body: &mut Body) {
-    // Whoever waits for a word before it sends its body gets the refusal instead.
-    if headers.contains_key(header::EXPECT) {
-        return;
-    }
-    let (most, patience) = LINGER;
-    let reading = async {
-        let mut left = most;
-        while let Some(Ok(frame)) = body.frame().await {
-            match left.checked_sub(frame.data_ref().map_or(0, |piece| piece.len())) {
-                Some(rest) => left = rest,
-                None => return,
-            }
-        }
-    };
-    // Late or not, the answer comes now.
-    let _ = tokio::time::timeout(patience, reading).await;
 }
 
 /// The token that a request shows. Clients of Anthropic's API send theirs as `x-api-key`.
@@ -229,7 +165,7 @@ pub(super) async fn pass(
             Err(refusal) => {
                 if !request.body().is_end_stream() {
                     let headers = request.headers().clone();
-                    linger(&headers, request.body_mut()).await;
+                    bodies::linger(&headers, request.body_mut()).await;
                 }
                 (refusal.in_form(form).into_response(), "-".into())
             }

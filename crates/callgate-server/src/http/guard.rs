@@ -36,19 +36,26 @@ impl Guard {
 
     fn host(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), Refusal> {
         let Some(allowed) = &self.hosts else { return Ok(()) };
-        let mut named = headers.get_all(header::HOST).iter();
-        let host = match (named.next(), named.next(), uri.authority()) {
-            (Some(host), None, _) => host.to_str().ok().and_then(|host| host.parse().ok()),
-            (None, _, Some(authority)) => Some(authority.clone()),
-            _ => None,
-        };
-        let host: Authority = host.ok_or_else(|| {
+        let missing = || {
             let why = "the request needs one Host header that is a name, with or without a port";
             Refusal::new(StatusCode::BAD_REQUEST, "host_missing", why)
-        })?;
-        let name = bare(host.host());
-        let is_allowed = is_loopback(&name)
-            || allowed.iter().any(|allowed| *allowed == name || *allowed == host.as_str());
+        };
+        let mut named = headers.get_all(header::HOST).iter();
+        let host: Option<Authority> = match (named.next(), named.next()) {
+            (Some(host), None) => {
+                let host = host.to_str().ok().and_then(|host| host.parse().ok());
+                Some(host.ok_or_else(missing)?)
+            }
+            (None, _) if uri.authority().is_some() => None,
+            _ => return Err(missing()),
+        };
+        // A target with a name of its own goes before the header (RFC 9112, 3.2.2); whoever means
+        // well says the same in both.
+        let is_allowed = host.iter().chain(uri.authority()).all(|host| {
+            let name = bare(host.host());
+            is_loopback(&name)
+                || allowed.iter().any(|allowed| *allowed == name || *allowed == host.as_str())
+        });
         if is_allowed {
             Ok(())
         } else {
@@ -126,6 +133,9 @@ mod tests {
         assert_eq!(status(&local, "/mcp", &[]), 400);
         assert_eq!(status(&local, "/mcp", &[("host", "localhost"), ("host", "evil.example")]), 400);
         assert_eq!(status(&local, "http://evil.example/mcp", &[]), 403);
+        assert_eq!(status(&local, "http://evil.example/mcp", &[("host", "localhost")]), 403);
+        assert_eq!(status(&local, "http://localhost/mcp", &[("host", "evil.example")]), 403);
+        assert_eq!(status(&local, "http://localhost/mcp", &[("host", "localhost")]), 200);
     }
 
     #[test]

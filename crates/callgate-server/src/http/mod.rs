@@ -3,7 +3,7 @@
 //! - [`HttpServer`]: one address, any router, a clean end.
 //! - [`HttpOptions`]: who may come in, and how much of everything.
 //! - `door`: the order of the checks; what fails here reaches no handler. `guard`: `Host` and
-//!   `Origin`. `origin`: what pages are told. [`Refusal`]: how a refusal is worded.
+//!   `Origin`. `bodies`: read whole, within their limits. `origin`: what pages are told. [`Refusal`]: how a refusal is worded.
 //! - [`Token`], [`TokensFile`]: secrets, kept as hashes. [`Rate`]: how often.
 //! - [`Scope`], [`Identity`], [`needs`]: who a request is from, and what it may do.
 //! - [`Ready`]: what `/readyz` says. [`Watch`]: who hears of requests. [`TraceContext`]: the trace
@@ -11,6 +11,7 @@
 //! - `serve`: connections, their limits, and their end. `timed`: clients that read nothing.
 //!   [`TlsFiles`]: TLS.
 
+mod bodies;
 mod door;
 mod guard;
 mod options;

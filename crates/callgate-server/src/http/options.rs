@@ -41,6 +41,12 @@ pub struct HttpOptions {
     pub max_headers: usize,
     /// The longest body, in bytes.
     pub max_body: usize,
+    /// The longest body under paths that begin so, in place of `max_body`; the longest beginning
+    /// counts. Requests to providers carry images.
+    pub max_bodies: Vec<(String, usize)>,
+    /// Bytes of bodies at the same time, small ones (64 KiB) not counted; further ones wait, and
+    /// are refused with 503 after `body_timeout`.
+    pub max_buffered: usize,
     /// Connections at the same time; further ones wait to be accepted.
     pub max_connections: usize,
     /// Connections of one address that is not loopback; further ones are closed.
@@ -74,6 +80,8 @@ impl Default for HttpOptions {
             max_head: 32 * 1024,
             max_headers: 100,
             max_body: 4 * 1024 * 1024,
+            max_bodies: vec![("/v1/".to_owned(), 32 * 1024 * 1024)],
+            max_buffered: 256 * 1024 * 1024,
             max_connections: 1024,
             max_per_address: 256,
             max_sessions: 4096,

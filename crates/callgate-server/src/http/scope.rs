@@ -81,7 +81,8 @@ impl Identity {
 }
 
 /// A middleware that lets only such requests through:
-/// `router.layer(axum::middleware::from_fn(|request, next| needs(Scope::Run, request, next)))`.
+/// `router.route_layer(axum::middleware::from_fn(|request, next| needs(Scope::Run, request, next)))`.
+/// Not `layer`, which would guard what is no route, too, once routers are merged.
 pub async fn needs(scope: Scope, request: Request, next: Next) -> Response {
     let identity = request.extensions().get::<Identity>();
     if identity.is_some_and(|identity| identity.may(scope)) {

@@ -1,6 +1,6 @@
 //! Which trace a request belongs to (W3C Trace Context, level 1).
 
-use axum::http::HeaderMap;
+use http::HeaderMap;
 
 /// What `traceparent` says. In the extensions of a request that has one which makes sense.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -13,7 +13,17 @@ pub struct TraceContext {
     pub sampled: bool,
 }
 
+tokio::task_local! {
+    /// Of the request that is handled in this task.
+    pub(super) static CURRENT: TraceContext;
+}
+
 impl TraceContext {
+    /// That of the request which the current task handles, where it has one.
+    pub fn current() -> Option<Self> {
+        CURRENT.try_with(|context| *context).ok()
+    }
+
     /// Reads a request's header; nothing where it is absent, twice there, or senseless.
     pub fn of(headers: &HeaderMap) -> Option<Self> {
         let mut all = headers.get_all("traceparent").iter();

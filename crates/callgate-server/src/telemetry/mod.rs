@@ -137,7 +137,7 @@ impl Telemetry {
         };
         Router::new()
             .route("/metrics", get(text))
-            .layer(middleware::from_fn(|request, next| needs(Scope::Read, request, next)))
+            .route_layer(middleware::from_fn(|request, next| needs(Scope::Read, request, next)))
     }
 
     /// What was counted, as OpenMetrics text.
@@ -145,8 +145,10 @@ impl Telemetry {
         self.0.metrics.text()
     }
 
-    /// The next record of a run. `trace` counts for the first one of a run that no other began.
+    /// The next record of a run. `trace` counts for the first one of a run that no other began;
+    /// where it is absent, that of the request which the current task handles.
     pub fn record(&self, record: &Record, trace: Option<TraceContext>) {
+        let trace = trace.or_else(TraceContext::current);
         let mut past = Vec::new();
         self.look_up(record, &mut past);
         let mut told = Vec::new();

@@ -1,0 +1,8 @@
+//! What a collector, a scraper and a log get of runs.
+#![allow(clippy::unwrap_used, reason = "the helpers of a test may panic as its body may")]
+
+mod collector;
+mod metrics;
+mod secrets;
+mod spans;
+mod world;
