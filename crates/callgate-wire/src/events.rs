@@ -1,7 +1,8 @@
 //! What all streamed responses have in common: framing, the first failure, the end.
 
 use crate::{
-    Delta, ProviderError, ProviderErrorKind, Reply, Retry, StreamDecoder, failure, finish,
+    Delta, ProviderError, ProviderErrorKind, Reply, Retry, StreamDecoder, failure,
+    finish::{self, Told},
     lines::Lines,
     sse::{Decoder, SseError},
 };
@@ -74,6 +75,7 @@ impl Framing for Lines {
 pub(crate) struct Stream<F, E> {
     framing: F,
     guard: Guard<E>,
+    told: Told,
 }
 
 struct Guard<E> {
@@ -83,15 +85,17 @@ struct Guard<E> {
 
 impl<F: Framing, E: Events> Stream<F, E> {
     pub(crate) fn new(events: E) -> Self {
-        Self { framing: F::default(), guard: Guard { events, failed: None } }
+        Self { framing: F::default(), guard: Guard { events, failed: None }, told: Told::default() }
     }
 }
 
 impl<F: Framing, E: Events> StreamDecoder for Stream<F, E> {
     fn push(&mut self, bytes: &[u8], out: &mut Vec<Delta>) {
-        let Self { framing, guard } = self;
+        let Self { framing, guard, told } = self;
+        let before = out.len();
         let pushed = framing.push(bytes, |data| guard.take(data, true, out));
         guard.note(pushed);
+        told.note(&out[before..]);
     }
 
     fn is_done(&self) -> bool {
@@ -103,7 +107,8 @@ impl<F: Framing, E: Events> StreamDecoder for Stream<F, E> {
     }
 
     fn finish(&mut self, out: &mut Vec<Delta>) -> Result<Reply, ProviderError> {
-        let Self { framing, guard } = self;
+        let Self { framing, guard, told } = self;
+        let before = out.len();
         let pushed = framing.finish(|data| guard.take(data, false, out));
         guard.note(pushed);
         if let Some(error) = &guard.failed {
@@ -112,7 +117,10 @@ impl<F: Framing, E: Events> StreamDecoder for Stream<F, E> {
         if !guard.events.is_ending() {
             return Err(finish::incomplete());
         }
-        guard.events.reply(out)
+        told.note(&out[before..]);
+        let reply = guard.events.reply(out)?;
+        told.rest(&reply, out);
+        Ok(reply)
     }
 }
 

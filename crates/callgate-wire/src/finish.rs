@@ -103,7 +103,8 @@ impl Asked {
 
     /// State of this codec.
     pub(crate) fn opaque(&self, json: impl Into<Arc<str>>) -> crate::Opaque {
-        crate::Opaque { provider: self.codec.into(), json: json.into(), model: None }
+        let model = (!self.model.is_empty()).then(|| Arc::clone(&self.model));
+        crate::Opaque { provider: self.codec.into(), json: json.into(), model }
     }
 }
 
@@ -123,6 +124,30 @@ pub(crate) fn push_text(content: &mut Vec<AssistantPart>, more: &str) {
         *text = format!("{text}{more}").into();
     } else {
         content.push(AssistantPart::Text { text: more.into() });
+    }
+}
+
+/// State that was not told of where it came is told of at the end.
+#[derive(Debug, Default)]
+pub(crate) struct Told(Vec<AssistantPart>);
+
+impl Told {
+    /// What these deltas tell.
+    pub(crate) fn note(&mut self, deltas: &[Delta]) {
+        self.0.extend(deltas.iter().filter_map(|delta| match delta {
+            Delta::State(part) => Some(part.clone()),
+            _ => None,
+        }));
+    }
+
+    /// The rest of a reply's state.
+    pub(crate) fn rest(&self, reply: &Reply, out: &mut Vec<Delta>) {
+        let has_state = |part: &&AssistantPart| {
+            let reasoning = matches!(part, AssistantPart::Reasoning { opaque: Some(_), .. });
+            reasoning || matches!(part, AssistantPart::Opaque(_))
+        };
+        let untold = reply.content.iter().filter(has_state).filter(|part| !self.0.contains(part));
+        out.extend(untold.cloned().map(Delta::State));
     }
 }
 

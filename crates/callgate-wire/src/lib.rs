@@ -17,7 +17,7 @@
 //!
 //! What the codecs share is in private modules: `history` (a transcript made right for an API),
 //! `offer` (tool choice and its emulation), `ids`, `raw` (JSON by its text), `failure`, `finish`
-//! (the end of a reply), `events` (the end of a stream).
+//! (the end of a reply), `events` (the end of a stream), `extra` (what only some can be told).
 //!
 //! Not here: judging arguments. A call's arguments are carried as the text that came, broken or
 //! not; only `callgate_contract`'s gate says what they are worth.
@@ -29,6 +29,7 @@ mod codec;
 mod error;
 mod events;
 mod exchange;
+mod extra;
 mod failure;
 mod finish;
 pub mod gemini;

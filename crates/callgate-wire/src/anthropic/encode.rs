@@ -11,7 +11,7 @@ use super::{
     model,
 };
 use crate::{
-    Note, Request, ToolDefinition, Unforced,
+    Note, Request, ToolDefinition, Unforced, extra,
     history::{self, Rules, Said},
     ids::IdRule,
     names::{NameRule, Names},
@@ -38,6 +38,12 @@ struct Body<'a> {
     output_config: Option<OutputConfig<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     temperature: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    top_p: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    top_k: Option<u32>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    stop_sequences: &'a [Arc<str>],
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     stream: bool,
 }
@@ -108,7 +114,10 @@ pub(super) const MARK: Mark = Mark { r#type: "ephemeral" };
 
 #[derive(Serialize)]
 struct OutputConfig<'a> {
-    format: Format<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    format: Option<Format<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    effort: Option<&'a str>,
 }
 
 #[derive(Serialize)]
@@ -161,6 +170,14 @@ pub(super) fn body(
         // The cap counts thinking too and has to be larger.
         max_tokens = max_tokens.saturating_add(budget_tokens);
     }
+    let sampled = !thinks(thinking.is_some(), &request.model);
+    let effort = request.effort.as_deref().filter(|effort| EFFORTS.contains(effort));
+    let mut known = vec!["stop"];
+    known.extend(sampled.then_some(["top_p", "top_k"]).into_iter().flatten());
+    known.extend(effort.map(|_| "effort"));
+    extra::note_sampling(request, &known, notes);
+    let format = enforced.map(|answer| Format::JsonSchema { schema: &answer.schema });
+    let configured = format.is_some() || effort.is_some();
     let body = Body {
         model: &request.model,
         max_tokens,
@@ -168,9 +185,11 @@ pub(super) fn body(
         tool_choice: tool_choice(&offer),
         system,
         messages,
-        output_config: enforced
-            .map(|answer| OutputConfig { format: Format::JsonSchema { schema: &answer.schema } }),
-        temperature: temperature(request, thinking.is_some(), notes),
+        output_config: configured.then_some(OutputConfig { format, effort }),
+        temperature: temperature(request, sampled, notes),
+        top_p: request.sampling.top_p.filter(|_| sampled),
+        top_k: request.sampling.top_k.filter(|_| sampled),
+        stop_sequences: &request.sampling.stop,
         thinking,
         stream,
     };
@@ -255,9 +274,17 @@ fn tool_choice<'a>(offer: &'a Offer<'a>) -> Option<ToolChoice<'a>> {
     Some(ToolChoice { r#type, name, disable_parallel_tool_use: offer.one_call })
 }
 
-fn temperature(request: &Request, thinks: bool, notes: &mut Vec<Note>) -> Option<f64> {
+/// The words for effort that the API has.
+const EFFORTS: [&str; 5] = ["low", "medium", "high", "xhigh", "max"];
+
+/// Whether nothing may be said about sampling.
+fn thinks(thinking: bool, model: &str) -> bool {
+    thinking || model::refuses_temperature(model)
+}
+
+fn temperature(request: &Request, sampled: bool, notes: &mut Vec<Note>) -> Option<f64> {
     let temperature = request.temperature?;
-    if thinks || model::refuses_temperature(&request.model) {
+    if !sampled {
         notes.push(Note::FieldLeftOut { field: "temperature".into() });
         return None;
     }

@@ -36,8 +36,8 @@ mod wire;
 pub use model::searches_tools;
 
 use crate::{
-    Codec, HttpBody, ProviderError, Reply, Request, StreamDecoder, events::Stream, finish::Asked,
-    names::NameRule, sse,
+    Codec, HttpBody, ProviderError, Reply, Request, StreamDecoder, events::Stream, extra,
+    finish::Asked, names::NameRule, sse,
 };
 
 /// The name under which this codec keeps opaque provider state.
@@ -101,6 +101,7 @@ impl Codec for Anthropic {
     fn encode(&self, request: &Request, stream: bool) -> HttpBody {
         let mut notes = Vec::new();
         let body = encode::body(*self, request, stream, &mut notes);
+        let body = extra::complete(CODEC, request, body, &mut notes);
         HttpBody { path: "/messages".to_owned(), body, headers: vec![VERSION], notes }
     }
 

@@ -163,13 +163,17 @@ impl events::Events for Events {
                     self.grow(at, change, out);
                 }
             }
+            Some("content_block_stop") => {
+                let open = index.or(last).and_then(|at| self.blocks.get(&at));
+                out.extend(open.and_then(|open| open.state(&self.asked)).map(Delta::State));
+            }
             Some("message_delta") => {
                 event.usage.iter().for_each(|counts| self.tally.take(counts));
                 let reason = event.delta.and_then(|delta| delta.stop_reason).and_then(string);
                 self.stop = reason.map(|reason| wire::stop(&reason)).or(self.stop);
             }
             Some("message_stop") => self.done = true,
-            // Pings, block stops and what may come later.
+            // Pings and what may come later.
             _ if event.error.is_some() => return Err(wire::error(event.error).into()),
             _ => {}
         }
@@ -201,17 +205,11 @@ impl events::Events for Events {
 
 impl Open {
     fn close(self, asked: &Asked, content: &mut Vec<AssistantPart>) {
-        let Self { kind, start, grown, signature } = self;
+        content.extend(self.state(asked));
+        let Self { kind, start, grown, .. } = self;
         match kind {
             Kind::Text => push_text(content, &grown),
-            Kind::Thinking => {
-                // In the order in which it comes whole.
-                let [text, signature] = [&grown, &signature].map(to_json_str);
-                let json =
-                    format!(r#"{{"type":"thinking","thinking":{text},"signature":{signature}}}"#);
-                let opaque = Some(asked.opaque(json));
-                content.push(AssistantPart::Reasoning { text: grown.into(), opaque });
-            }
+            Kind::Thinking | Kind::Other => {}
             Kind::ToolUse => {
                 let block: Block<'_> = serde_json::from_str(&start).unwrap_or_default();
                 let text = |raw: Raw<'_>| raw.and_then(string).unwrap_or_default().into_owned();
@@ -219,16 +217,32 @@ impl Open {
                     if grown.is_empty() { block.input.map(RawValue::get) } else { Some(&*grown) };
                 content.push(wire::call(text(block.id), text(block.name), input));
             }
+        }
+    }
+
+    /// What is kept of it beyond its text.
+    fn state(&self, asked: &Asked) -> Option<AssistantPart> {
+        let Self { kind, start, grown, signature } = self;
+        match kind {
+            Kind::Text | Kind::ToolUse => None,
+            Kind::Thinking => {
+                // In the order in which it comes whole.
+                let [text, signature] = [grown, signature].map(to_json_str);
+                let json =
+                    format!(r#"{{"type":"thinking","thinking":{text},"signature":{signature}}}"#);
+                let opaque = Some(asked.opaque(json));
+                Some(AssistantPart::Reasoning { text: grown.as_str().into(), opaque })
+            }
             Kind::Other => {
                 // The input of Anthropic's own tools comes in fragments too.
-                let json = match (Fields::of(&start), object(&grown)) {
+                let json = match (Fields::of(start), object(grown)) {
                     (Some(mut fields), Some(input)) => {
                         fields.set("input", input);
                         fields.json()
                     }
                     _ => start.clone(),
                 };
-                content.push(AssistantPart::Opaque(asked.opaque(json)));
+                Some(AssistantPart::Opaque(asked.opaque(json)))
             }
         }
     }

@@ -14,7 +14,7 @@ use super::{
 use crate::{
     Delta, ProviderError, ProviderErrorKind, Reply, Request, Retry, StreamDecoder, events,
     failure::unreadable,
-    finish::{self, Asked},
+    finish::{self, Asked, Told},
     raw::{string, text},
     sse::{Decoder, SseError},
     think::{Piece, Think},
@@ -29,6 +29,8 @@ struct State {
     asked: Asked,
     parts: Parts,
     think: Think,
+    /// Reasoning came in a field of plain text.
+    plain: bool,
     calls: Assembly,
     /// A call by the predecessor of `tool_calls`; counts only where there are none of those.
     legacy: Assembly,
@@ -45,6 +47,7 @@ impl Stream {
                 asked: asked(request),
                 parts: Parts::default(),
                 think: Think::default(),
+                plain: false,
                 calls: Assembly::default(),
                 legacy: Assembly::default(),
                 done: false,
@@ -78,6 +81,9 @@ impl StreamDecoder for Stream {
         state.note(pushed);
         let reply = state.finish(out);
         state.asked.restore(&mut out[told..]);
+        if let Ok(reply) = &reply {
+            Told::default().rest(reply, out);
+        }
         reply
     }
 }
@@ -152,7 +158,11 @@ impl State {
     }
 
     fn take_delta(&mut self, delta: &Message<'_>, out: &mut Vec<Delta>) {
-        self.reasoning(&delta.reasoning().unwrap_or_default(), out);
+        let plain = delta.plain_reasoning();
+        self.plain |= plain.is_some();
+        // Details may follow in a chunk of their own, and say the same once more.
+        let detailed = if self.plain { None } else { delta.detailed_reasoning() };
+        self.reasoning(&plain.or(detailed).unwrap_or_default(), out);
         self.parts.push_details(delta.reasoning_details.as_deref().unwrap_or_default());
         if let Some(content) = delta.content {
             if let Some(text) = text(content) {

@@ -134,16 +134,22 @@ impl<'a> Message<'a> {
 
     /// Reasoning in clear. Gateways send the same under two names, so only one is taken.
     pub(super) fn reasoning(&self) -> Option<Cow<'a, str>> {
+        self.plain_reasoning().or_else(|| self.detailed_reasoning())
+    }
+
+    pub(super) fn plain_reasoning(&self) -> Option<Cow<'a, str>> {
         let filled = |raw: Raw<'a>| raw.and_then(text).filter(|text| !text.is_empty());
-        filled(self.reasoning_content).or_else(|| filled(self.reasoning)).or_else(|| {
-            let mut joined = String::new();
-            for detail in self.reasoning_details.iter().flatten() {
-                let detail: Detail<'_> = serde_json::from_str(detail.get()).ok()?;
-                let shown = detail.text.or(detail.summary).and_then(text);
-                joined.push_str(&shown.unwrap_or_default());
-            }
-            (!joined.is_empty()).then_some(Cow::Owned(joined))
-        })
+        filled(self.reasoning_content).or_else(|| filled(self.reasoning))
+    }
+
+    pub(super) fn detailed_reasoning(&self) -> Option<Cow<'a, str>> {
+        let mut joined = String::new();
+        for detail in self.reasoning_details.iter().flatten() {
+            let detail: Detail<'_> = serde_json::from_str(detail.get()).ok()?;
+            let shown = detail.text.or(detail.summary).and_then(text);
+            joined.push_str(&shown.unwrap_or_default());
+        }
+        (!joined.is_empty()).then_some(Cow::Owned(joined))
     }
 }
 

@@ -1,5 +1,7 @@
 //! A request's bytes.
 
+use std::sync::Arc;
+
 use serde::Serialize;
 use serde_json::value::RawValue;
 
@@ -9,7 +11,7 @@ use super::{
     model,
 };
 use crate::{
-    Note, Request, ToolDefinition,
+    Note, Request, ToolDefinition, extra,
     history::{self, Rules},
     ids::IdRule,
     names::{NameRule, Names},
@@ -73,6 +75,18 @@ struct Generation<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     temperature: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    top_p: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    top_k: Option<u32>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    stop_sequences: &'a [Arc<str>],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    seed: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    presence_penalty: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    frequency_penalty: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     response_mime_type: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     response_json_schema: Option<&'a RawValue>,
@@ -83,6 +97,12 @@ impl Generation<'_> {
         self.max_output_tokens.is_none()
             && self.temperature.is_none()
             && self.response_mime_type.is_none()
+            && self.top_p.is_none()
+            && self.top_k.is_none()
+            && self.stop_sequences.is_empty()
+            && self.seed.is_none()
+            && self.presence_penalty.is_none()
+            && self.frequency_penalty.is_none()
     }
 }
 
@@ -118,6 +138,9 @@ pub(super) fn body(request: &Request, notes: &mut Vec<Note>) -> Vec<u8> {
     let own = request.instructions.as_deref().filter(|text| !text.is_empty());
     let system: Vec<_> =
         own.into_iter().chain(told.as_deref()).map(|text| Piece::text(text.into())).collect();
+    let sampling = &request.sampling;
+    let known = ["top_p", "top_k", "stop", "seed", "presence_penalty", "frequency_penalty"];
+    extra::note_sampling(request, &known, notes);
     let declaration = |(name, tool): (_, _)| declaration(name, tool);
     let body = Body {
         system_instruction: (!system.is_empty()).then_some(System { parts: system }),
@@ -128,6 +151,12 @@ pub(super) fn body(request: &Request, notes: &mut Vec<Note>) -> Vec<u8> {
         generation_config: Generation {
             max_output_tokens: request.max_output_tokens,
             temperature: request.temperature,
+            top_p: sampling.top_p,
+            top_k: sampling.top_k,
+            stop_sequences: &sampling.stop,
+            seed: sampling.seed,
+            presence_penalty: sampling.presence_penalty,
+            frequency_penalty: sampling.frequency_penalty,
             response_mime_type: enforced.map(|_| "application/json"),
             response_json_schema: enforced.map(|answer| &*answer.schema),
         },

@@ -32,8 +32,8 @@ mod stream;
 mod wire;
 
 use crate::{
-    Codec, HttpBody, ProviderError, Reply, Request, StreamDecoder, events::Stream, finish::Asked,
-    names::NameRule, sse,
+    Codec, HttpBody, ProviderError, Reply, Request, StreamDecoder, events::Stream, extra,
+    finish::Asked, names::NameRule, sse,
 };
 
 /// The name under which this codec keeps opaque provider state.
@@ -58,6 +58,7 @@ impl Codec for Gemini {
     fn encode(&self, request: &Request, stream: bool) -> HttpBody {
         let mut notes = Vec::new();
         let body = encode::body(request, &mut notes);
+        let body = extra::complete(CODEC, request, body, &mut notes);
         let model = &request.model;
         // Tuned models and those of a publisher bring a path of their own.
         let folder = if model.contains('/') { "" } else { "models/" };

@@ -28,7 +28,14 @@ pub(super) fn event(out: &mut Vec<u8>, name: Option<&str>, fields: impl FnOnce(&
         out.push(b'\n');
     }
     out.extend_from_slice(b"data: ");
+    let start = out.len();
     object(out, fields);
+    // JSON that came from elsewhere may stand in lines; an event's data is one.
+    for byte in &mut out[start..] {
+        if matches!(byte, b'\n' | b'\r') {
+            *byte = b' ';
+        }
+    }
     out.extend_from_slice(b"\n\n");
 }
 

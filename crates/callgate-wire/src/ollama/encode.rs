@@ -1,5 +1,7 @@
 //! A request's bytes.
 
+use std::sync::Arc;
+
 use serde::Serialize;
 use serde_json::value::RawValue;
 
@@ -8,7 +10,7 @@ use super::{
     messages::{self, Message},
 };
 use crate::{
-    Note, Request, ToolDefinition, Unforced,
+    Note, Request, ToolDefinition, Unforced, extra,
     history::{self, Rules},
     ids::IdRule,
     names::{NameRule, Names},
@@ -24,7 +26,7 @@ struct Body<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     format: Option<&'a RawValue>,
     #[serde(skip_serializing_if = "Options::is_empty")]
-    options: Options,
+    options: Options<'a>,
     /// Sent always: left out, it means true.
     stream: bool,
 }
@@ -41,18 +43,38 @@ enum Tool<'a> {
 }
 
 #[derive(Default, Serialize)]
-struct Options {
+struct Options<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     num_ctx: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     num_predict: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     temperature: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    top_p: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    top_k: Option<u32>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    stop: &'a [Arc<str>],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    seed: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    presence_penalty: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    frequency_penalty: Option<f64>,
 }
 
-impl Options {
+impl Options<'_> {
     fn is_empty(&self) -> bool {
-        self.num_ctx.is_none() && self.num_predict.is_none() && self.temperature.is_none()
+        self.num_ctx.is_none()
+            && self.num_predict.is_none()
+            && self.temperature.is_none()
+            && self.top_p.is_none()
+            && self.top_k.is_none()
+            && self.stop.is_empty()
+            && self.seed.is_none()
+            && self.presence_penalty.is_none()
+            && self.frequency_penalty.is_none()
     }
 }
 
@@ -94,6 +116,9 @@ pub(super) fn body(
         own.into_iter().chain(told.as_deref()).chain(offer.told.as_deref()).collect();
     let system = system.join("\n\n");
 
+    let sampling = &request.sampling;
+    let known = ["top_p", "top_k", "stop", "seed", "presence_penalty", "frequency_penalty"];
+    extra::note_sampling(request, &known, notes);
     let mut body = Body {
         model: &request.model,
         messages: messages::messages(&system, &turns, notes),
@@ -103,6 +128,12 @@ pub(super) fn body(
             num_ctx,
             num_predict: request.max_output_tokens,
             temperature: request.temperature,
+            top_p: sampling.top_p,
+            top_k: sampling.top_k,
+            stop: &sampling.stop,
+            seed: sampling.seed,
+            presence_penalty: sampling.presence_penalty,
+            frequency_penalty: sampling.frequency_penalty,
         },
         stream,
     };

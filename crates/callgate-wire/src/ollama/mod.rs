@@ -30,8 +30,8 @@ mod stream;
 mod wire;
 
 use crate::{
-    Codec, HttpBody, ProviderError, Reply, Request, StreamDecoder, events::Stream, finish::Asked,
-    lines::Lines, names::NameRule,
+    Codec, HttpBody, ProviderError, Reply, Request, StreamDecoder, events::Stream, extra,
+    finish::Asked, lines::Lines, names::NameRule,
 };
 
 /// The name under which this codec keeps opaque provider state: it has none.
@@ -66,6 +66,7 @@ impl Codec for Ollama {
     fn encode(&self, request: &Request, stream: bool) -> HttpBody {
         let mut notes = Vec::new();
         let body = encode::body(self.num_ctx, request, stream, &mut notes);
+        let body = extra::complete(CODEC, request, body, &mut notes);
         HttpBody { path: "/api/chat".to_owned(), body, headers: Vec::new(), notes }
     }
 

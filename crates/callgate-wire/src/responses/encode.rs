@@ -11,7 +11,7 @@ use super::{
     model,
 };
 use crate::{
-    Note, Request,
+    Note, Request, extra,
     history::{self, Rules},
     ids::IdRule,
     names::{NameRule, Names},
@@ -36,6 +36,10 @@ struct Body<'a> {
     max_output_tokens: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     temperature: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    top_p: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reasoning: Option<Reasoning<'a>>,
     store: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     include: Option<[&'static str; 1]>,
@@ -76,6 +80,11 @@ enum Chosen<'a> {
 }
 
 #[derive(Serialize)]
+struct Reasoning<'a> {
+    effort: &'a str,
+}
+
+#[derive(Serialize)]
 struct Text<'a> {
     format: Format<'a>,
 }
@@ -110,6 +119,9 @@ pub(super) fn body(request: &Request, stream: bool, notes: &mut Vec<Note>) -> Ve
     if reasons && request.temperature.is_some() {
         notes.push(Note::FieldLeftOut { field: "temperature".into() });
     }
+    let known: &[&str] = if reasons { &["effort"] } else { &["top_p"] };
+    extra::note_sampling(request, known, notes);
+    let effort = request.effort.as_deref().filter(|_| reasons);
     let functions = offer.tools().zip(offer.deferred());
     let functions = functions.map(|((name, definition), defer_loading)| Tool::Function {
         name,
@@ -135,6 +147,8 @@ pub(super) fn body(request: &Request, stream: bool, notes: &mut Vec<Note>) -> Ve
         }),
         max_output_tokens: request.max_output_tokens,
         temperature: request.temperature.filter(|_| !reasons),
+        top_p: request.sampling.top_p.filter(|_| !reasons),
+        reasoning: effort.map(|effort| Reasoning { effort }),
         store: false,
         include: reasons.then_some(["reasoning.encrypted_content"]),
         stream,

@@ -133,7 +133,7 @@ impl Content {
         match item.kind() {
             Kind::Message => {
                 self.refused |= item.refuses();
-                self.keep(json, &["type", "phase"], &["phase"], asked);
+                self.parts.extend(heading(json, asked));
                 self.text(item.shown());
             }
             Kind::Reasoning => self.parts.push(AssistantPart::Reasoning {
@@ -166,15 +166,6 @@ impl Content {
         }
     }
 
-    /// Keeps some fields, if one of those that count is there.
-    fn keep(&mut self, json: &str, names: &[&str], counts: &[&str], asked: &Asked) {
-        let Some(mut fields) = Fields::of(json) else { return };
-        fields.keep(names);
-        if counts.iter().any(|name| fields.get(name).is_some()) {
-            self.parts.push(AssistantPart::Opaque(asked.opaque(fields.json())));
-        }
-    }
-
     /// Some models pack calls into one of a function that nobody declared,
     /// `multi_tool_use.parallel`; these are the calls that are meant.
     pub(super) fn call(&mut self, call: ToolCall, asked: &Asked) {
@@ -187,6 +178,14 @@ impl Content {
             None => self.parts.push(AssistantPart::Call(call)),
         }
     }
+}
+
+/// What of a message goes back with its text: whether it is commentary or the answer.
+pub(super) fn heading(json: &str, asked: &Asked) -> Option<AssistantPart> {
+    let mut fields = Fields::of(json)?;
+    fields.keep(&["type", "phase"]);
+    fields.get("phase")?;
+    Some(AssistantPart::Opaque(asked.opaque(fields.json())))
 }
 
 fn unpacked(call: &ToolCall) -> Option<Vec<ToolCall>> {

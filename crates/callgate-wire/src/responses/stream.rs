@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::{
-    item::{Content, Item, Kind},
+    item::{Content, Item, Kind, heading},
     wire::{self, Body, End},
 };
 use crate::{
@@ -143,6 +143,9 @@ impl Events {
         let item: Item<'_> = serde_json::from_str(raw.get())?;
         let slot = self.slots.entry(at).or_default();
         slot.opened = Some(raw.get().to_owned());
+        if item.kind() == Kind::Message {
+            out.extend(heading(raw.get(), &self.asked).map(Delta::State));
+        }
         announce(slot, &item, &mut self.calls, out);
         Ok(())
     }
@@ -181,6 +184,7 @@ impl Events {
             _ => {}
         }
         slot.closed = Some(raw.get().to_owned());
+        out.extend(state(raw.get(), &item, &self.asked).map(Delta::State));
         announce(slot, &item, &mut self.calls, out);
         Ok(())
     }
@@ -208,6 +212,18 @@ impl Events {
 fn tell(delta: fn(String) -> Delta, text: &str, out: &mut Vec<Delta>) {
     if !text.is_empty() {
         out.push(delta(text.to_owned()));
+    }
+}
+
+/// What is kept of a closed item beyond its text.
+fn state(json: &str, item: &Item<'_>, asked: &Asked) -> Option<AssistantPart> {
+    match item.kind() {
+        Kind::Reasoning => Some(AssistantPart::Reasoning {
+            text: item.shown().into(),
+            opaque: Some(asked.opaque(json)),
+        }),
+        Kind::Other => Some(AssistantPart::Opaque(asked.opaque(json))),
+        Kind::Message | Kind::Call => None,
     }
 }
 

@@ -45,7 +45,7 @@ fn part() -> impl Strategy<Value = AssistantPart> {
     prop_oneof![text, reasoning, call(), call()]
 }
 
-fn message() -> impl Strategy<Value = Arc<Message>> {
+pub(crate) fn message() -> impl Strategy<Value = Arc<Message>> {
     let image = Part::Image { media_type: "image/png".into(), data: "AAAA".into() };
     let content = prop_oneof![
         prop::sample::select(TEXTS).prop_map(|text| vec![requests::text(text)]),

@@ -7,6 +7,7 @@ mod cuts;
 mod decode;
 mod encode;
 mod fallbacks;
+mod inbound;
 mod laws;
 mod requests;
 mod shown;

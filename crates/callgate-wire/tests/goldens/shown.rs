@@ -96,7 +96,12 @@ pub(crate) fn reply(reply: &Result<Reply, ProviderError>) -> String {
 pub(crate) fn deltas(deltas: &[Delta]) -> String {
     let mut out = String::new();
     for delta in deltas {
-        writeln!(out, "~ {delta:?}").unwrap();
+        match delta {
+            Delta::State(
+                AssistantPart::Reasoning { opaque: Some(own), .. } | AssistantPart::Opaque(own),
+            ) => writeln!(out, "~ State({})", own.json).unwrap(),
+            _ => writeln!(out, "~ {delta:?}").unwrap(),
+        }
     }
     out
 }

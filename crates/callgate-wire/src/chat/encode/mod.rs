@@ -8,6 +8,8 @@ mod choice;
 mod content;
 mod messages;
 
+use std::sync::Arc;
+
 use serde::Serialize;
 use serde_json::value::RawValue;
 
@@ -17,7 +19,7 @@ use super::{
     profile::{AnswerMode, CapField, Profile, ReasoningEcho},
 };
 use crate::{
-    AnswerFormat, Note, Request, ToolDefinition,
+    AnswerFormat, Note, Request, ToolDefinition, extra,
     history::{self, Rules},
     names::Names,
     offer::Offer,
@@ -65,9 +67,19 @@ struct Body<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     max_completion_tokens: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    reasoning_effort: Option<&'static str>,
+    reasoning_effort: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     temperature: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    top_p: Option<f64>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    stop: &'a [Arc<str>],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    seed: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    presence_penalty: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    frequency_penalty: Option<f64>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     stream: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -108,6 +120,13 @@ impl<'a> Body<'a> {
             let reason = "this model takes tools on Chat Completions only without reasoning";
             notes.push(Note::ThinkingOff { reason: reason.into() });
         }
+        // OpenAI has no word for `top_k`, and of the others some refuse it.
+        let mut known =
+            vec!["top_p", "stop", "seed", "presence_penalty", "frequency_penalty", "effort"];
+        let effort = request.effort.as_deref();
+        known.retain(|name| *name != "effort" || !effort_none || effort == Some("none"));
+        extra::note_sampling(request, &known, notes);
+        let sampling = &request.sampling;
         let cap = |field| request.max_output_tokens.filter(|_| profile.cap == field);
         let tool = |(name, tool)| Tool::new(profile, name, tool);
         let told = offer.told.as_deref();
@@ -123,8 +142,13 @@ impl<'a> Body<'a> {
             response_format: format,
             max_tokens: cap(CapField::MaxTokens),
             max_completion_tokens: cap(CapField::MaxCompletionTokens),
-            reasoning_effort: effort_none.then_some("none"),
+            reasoning_effort: if effort_none { Some("none") } else { effort },
             temperature: request.temperature,
+            top_p: sampling.top_p,
+            stop: &sampling.stop,
+            seed: sampling.seed,
+            presence_penalty: sampling.presence_penalty,
+            frequency_penalty: sampling.frequency_penalty,
             stream,
             stream_options: (stream && profile.stream_usage)
                 .then_some(StreamOptions { include_usage: true }),

@@ -29,7 +29,7 @@ pub(super) fn body(bytes: &[u8]) -> Result<Received, Misread> {
     }
     transcript.finish(&mut received.request, &mut received.notes);
 
-    self::tools(&mut body, &mut received, &mut more)?;
+    tools(&mut body, &mut received, &mut more)?;
     received.request.parallel_tool_calls =
         body.boolean("parallel_tool_calls")?.or(received.echo.legacy.then_some(false));
     received.request.answer = answer(&mut body, &mut received)?;

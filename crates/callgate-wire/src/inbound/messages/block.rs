@@ -15,11 +15,11 @@ use crate::{
     raw::{Fields, string},
 };
 
-/// The blocks of a content, each with its type.
-fn blocks<'a>(
-    raw: &'a RawValue,
-    path: &str,
-) -> Result<Vec<(Cow<'a, str>, &'a RawValue, Object<'a>)>, Misread> {
+/// A block's type, its text and its fields.
+type Block<'a> = (Cow<'a, str>, &'a RawValue, Object<'a>);
+
+/// The blocks of a content.
+fn blocks<'a>(raw: &'a RawValue, path: &str) -> Result<Vec<Block<'a>>, Misread> {
     let list = list(raw).ok_or_else(|| wrong(path, "a string or a list of blocks", raw))?;
     list.into_iter()
         .enumerate()
