@@ -9,7 +9,7 @@ use callgate::{
     Error, ProjectError,
     backend::lock::LockError,
     contract::Mistake,
-    engine::{EngineError, JournalError},
+    engine::{BookError, EngineError, JournalError},
     machine::{Finish, Status, StoppedBy},
     model::{ModelError, RegistryError},
     wire::{ProviderError, ProviderErrorKind, Retry},
@@ -304,6 +304,39 @@ impl From<&JournalError> for Failure {
             | JournalError::BlobDamaged { .. } => of_the_machine("journal_damaged")
                 .hint("`callgate runs verify` says what is damaged; `callgate runs verify --salvage DIR` saves what can still be read."),
             _ => of_the_machine("journal"),
+        }
+    }
+}
+
+impl From<BookError> for Failure {
+    fn from(error: BookError) -> Self {
+        let message = words::clean(&error.to_string());
+        let damaged = |message: String| {
+            Self::new(Exit::Internal, "journal_damaged", message)
+                .hint("`callgate runs verify` says what is damaged.")
+        };
+        match error {
+            BookError::Journal(error) => Self::from(&error),
+            BookError::Engine(EngineError::Catalog { run, .. }) => {
+                damaged(format!("the contracts that run {run} went by are not in the journal"))
+            }
+            BookError::Engine(
+                EngineError::NoStart { .. } | EngineError::UnreadableCatalog { .. },
+            ) => damaged(message),
+            BookError::Engine(error) => Error::from(error).into(),
+            BookError::Over { .. } => Self::configuration("run_over", message),
+            BookError::NotWaiting { .. } => Self::configuration("not_waiting", message),
+            BookError::OtherWord(_) => Self::configuration("other_word", message),
+            BookError::BadResult(_) => Self::configuration("bad_result", message),
+            BookError::Delegated { .. } => Self::configuration("delegated", message),
+            BookError::NoHop(_) => Self::configuration("no_hop", message),
+            BookError::OtherBinding { .. } => Self::new(Exit::Refused, "other_binding", message),
+            BookError::Decided(_) => Self::new(Exit::Refused, "already_decided", message),
+            BookError::EditRefused(fault) => {
+                Self::new(Exit::Refused, "edit_refused", message).with("fault", json!(fault))
+            }
+            BookError::RunFile(_) => Self::new(Exit::Internal, "run_file", message),
+            _ => Self::new(Exit::Internal, "internal", message),
         }
     }
 }

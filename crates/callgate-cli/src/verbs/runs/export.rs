@@ -12,18 +12,13 @@ use std::{
 
 use callgate::{
     engine::{
-        Journal as _,
-        runfile::{self, Header, Mask},
+        book::Exported,
+        runfile::{self, Mask, file_name},
     },
     model::PROVIDERS,
 };
-use serde_json::{Map, Value};
 
-use super::{
-    Book,
-    cli::Export,
-    recording::{DOCUMENTS, hashes},
-};
+use super::{Book, cli::Export};
 use crate::{exit::Exit, failure::Failure};
 
 pub(super) fn go(export: &Export) -> Result<Exit, Failure> {
@@ -43,13 +38,21 @@ pub(super) fn go(export: &Export) -> Result<Exit, Failure> {
         return Err(Failure::configuration("several_runs", message)
             .hint("Give a folder that is there: -o exports"));
     }
-    let named = secret_names(&book, &runs, &export.within.project.dir)?;
+    let mut named = variables(&export.within.project.dir);
+    for run in &runs {
+        named.extend(book.runs.variables(run)?);
+    }
     let value = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
     let keys = PROVIDERS.iter().flat_map(|provider| provider.key_vars.iter().copied());
     let mask = Mask::of_env(named.iter().map(String::as_str).chain(keys), value);
     let last = runs.len().saturating_sub(1);
     for (i, run) in runs.iter().enumerate() {
-        let bytes = written(&book, run, &mask)?;
+        let Exported { bytes, gone } = book.runs.export(run, &mask)?;
+        for hash in gone {
+            eprintln!(
+                "warning: the contracts {hash} of {run} are gone; it cannot be replayed elsewhere"
+            );
+        }
         if to_out {
             use io::Write as _;
             let mut out = io::stdout().lock();
@@ -92,59 +95,9 @@ fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
     Ok(())
 }
 
-fn written(book: &Book, run: &str, mask: &Mask) -> Result<Vec<u8>, Failure> {
-    let records = book.records(run)?;
-    let agent = book.summary(run)?.agent;
-    let mut catalog: Vec<Value> = Vec::new();
-    let mut documents = Map::new();
-    for (i, hash) in hashes(&records).iter().enumerate() {
-        let Some(text) = book.journal.kept(hash)? else {
-            eprintln!(
-                "warning: the contracts {hash} of {run} are gone; it cannot be replayed elsewhere"
-            );
-            continue;
-        };
-        let parsed: Vec<Value> = serde_json::from_str(&text).unwrap_or_default();
-        // What stands in the header already is not said twice.
-        let is_same = i == 0 && serde_json::to_string(&parsed).is_ok_and(|again| *again == *text);
-        if i == 0 {
-            catalog = parsed;
-        }
-        if !is_same {
-            documents.insert(hash.to_string(), Value::from(&*text));
-        }
-    }
-    let mut header = Header::new(run, &agent, catalog);
-    if !documents.is_empty() {
-        header.more.insert(DOCUMENTS.to_owned(), documents.into());
-    }
-    let lines = book.journal.lines(run)?;
-    let mut bytes = Vec::new();
-    runfile::write(&mut bytes, header, &lines, mask)
-        .map_err(|error| Failure::new(Exit::Internal, "run_file", error.to_string()))?;
-    Ok(bytes)
-}
-
-/// A file's name for a run: ids of calls may hold anything.
-pub(super) fn file_name(run: &str) -> String {
-    let plain = |c: char| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '_' };
-    format!("{}.jsonl", run.chars().map(plain).collect::<String>())
-}
-
 /// The variables that a project's files name: their values are secrets as far as anybody can know.
-fn secret_names(
-    book: &Book,
-    runs: &[Arc<str>],
-    project: &Path,
-) -> Result<BTreeSet<String>, Failure> {
+pub(crate) fn variables(project: &Path) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
-    for run in runs {
-        for hash in hashes(&book.records(run)?) {
-            if let Some(text) = book.journal.kept(&hash)? {
-                named_in(&text, &mut names);
-            }
-        }
-    }
     // Servers and agents are told in these; tools stand in the catalogs.
     let mut folders = vec![project.to_owned()];
     let mut seen: BTreeSet<PathBuf> = BTreeSet::new();
@@ -155,40 +108,13 @@ fn secret_names(
         for file in ["agent.json", ".mcp.json", "callgate.lock"] {
             // A project that is gone has no more to say.
             let Ok(text) = fs::read_to_string(folder.join(file)) else { continue };
-            named_in(&text, &mut names);
+            runfile::variables(&text, &mut names);
             if let Ok(spec) = serde_json::from_str::<callgate::machine::Agent>(&text) {
-                folders.extend(spec.agents.values().map(|agent| folder.join(&agent.spec().path)));
+                let local =
+                    spec.agents.values().filter_map(callgate::machine::agent::Delegate::local);
+                folders.extend(local.map(|agent| folder.join(agent.path)));
             }
         }
     }
-    Ok(names)
-}
-
-/// The names in `${NAME}`, and in `${NAME:-default}`.
-fn named_in(text: &str, names: &mut BTreeSet<String>) {
-    let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
-    for part in text.split("${").skip(1) {
-        let name: String = part.chars().take_while(|c| is_name(*c)).collect();
-        let rest = &part[name.len()..];
-        if !name.is_empty() && (rest.starts_with('}') || rest.starts_with(":-")) {
-            names.insert(name);
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_of_variables() {
-        let mut names = BTreeSet::new();
-        named_in("${A}/${B_2:-x} ${} ${C-x} $D ${É} ${E", &mut names);
-        assert_eq!(names.into_iter().collect::<Vec<_>>(), ["A", "B_2"]);
-    }
-
-    #[test]
-    fn names_of_files() {
-        assert_eq!(file_name("run-1.call/../é"), "run-1.call_..__.jsonl");
-    }
+    names
 }

@@ -2,10 +2,7 @@
 
 use std::sync::Arc;
 
-use callgate::{
-    engine::{Journal as _, Line},
-    machine::fork::fork,
-};
+use callgate::engine::BookError;
 use serde_json::json;
 
 use super::{Book, cli::Fork, resume, time};
@@ -15,19 +12,15 @@ pub(super) fn go(wanted: &Fork) -> Result<Exit, Failure> {
     let options = &wanted.options;
     let book = Book::of_run(options)?;
     let origin = book.find(&wanted.id)?;
-    if let Some(parent) = book.summary(&origin)?.parent {
-        let message =
-            format!("run {origin} answers a call of run {parent}; it has no life of its own");
-        return Err(Failure::configuration("delegated", message).hint(format!(
-            "Fork the run that delegated: `{}`.",
-            book.command("fork", &format!("{parent} --at HOP"))
-        )));
-    }
     let id = new_id();
-    let records = fork(&book.records(&origin)?, wanted.at, &id)
-        .map_err(|error| Failure::configuration("no_hop", error.to_string()))?;
-    let lines = records.iter().map(Line::of).collect::<Result<Vec<_>, _>>()?;
-    block_on(async { Ok(book.journal.import(&lines).await?) })?;
+    let forked = block_on(async { Ok(book.runs.fork(&origin, wanted.at, &id).await) })?;
+    forked.map_err(|error| match error {
+        BookError::Delegated { ref parent, .. } => {
+            let command = book.command("fork", &format!("{parent} --at HOP"));
+            Failure::from(error).hint(format!("Fork the run that delegated: `{command}`."))
+        }
+        error => error.into(),
+    })?;
     let model = options.model.as_ref().map_or_else(String::new, |model| format!(" -m {model}"));
     let next = book.command("resume", &format!("{id}{model}"));
     let told = json!({ "run": id, "of": origin, "hop": wanted.at, "next": next });

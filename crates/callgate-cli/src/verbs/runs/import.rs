@@ -1,13 +1,16 @@
 //! `callgate runs import FILE…`: runs from elsewhere.
 
-use std::path::{Path, PathBuf};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
-use callgate::engine::{Journal as _, Options, SqliteJournal, runfile::RunFile};
+use callgate::engine::{self, Options, SqliteJournal, runfile::RunFile};
 use serde_json::{Value, json};
 
 use super::{
     cli::Import,
-    recording::{documents, in_folder, read},
+    recording::{in_folder, read},
 };
 use crate::{exit::Exit, failure::Failure, journal, out, verbs::block_on};
 
@@ -21,10 +24,10 @@ pub(super) fn go(import: &Import) -> Result<Exit, Failure> {
     let read: Vec<(&PathBuf, RunFile)> = read.collect::<Result<_, Failure>>()?;
     let folder = journal::folder(&import.within.project, &import.within.place);
     journal::make(&folder)?;
-    let journal = SqliteJournal::open(&folder, Options::default())?;
+    let book = engine::Book::new(Arc::new(SqliteJournal::open(&folder, Options::default())?));
     let mut told: Vec<Value> = Vec::new();
     for (path, file) in &read {
-        let is_new = block_on(take(&journal, path, file))?;
+        let is_new = block_on(take(&book, path, file))?;
         let run = &file.header.run;
         told.push(json!({ "run": run, "new": is_new, "events": file.lines.len() }));
         if !import.json {
@@ -38,17 +41,13 @@ pub(super) fn go(import: &Import) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-async fn take(journal: &SqliteJournal, path: &Path, file: &RunFile) -> Result<bool, Failure> {
-    // Of events that this version does not know nothing more is asked.
-    let records: Vec<_> = file.lines.iter().filter_map(|line| line.record().ok()).collect();
-    for (hash, text) in documents(file, &records) {
-        let kept = journal.keep(&text).await?;
-        if *kept != *hash && !hash.is_empty() {
-            eprintln!(
-                "warning: {}: its contracts are no longer those it was recorded with; it can be shown, not replayed or resumed",
-                path.display()
-            );
-        }
+async fn take(book: &engine::Book, path: &Path, file: &RunFile) -> Result<bool, Failure> {
+    let imported = book.import(file).await?;
+    if !imported.is_whole {
+        eprintln!(
+            "warning: {}: its contracts are no longer those it was recorded with; it can be shown, not replayed or resumed",
+            path.display()
+        );
     }
-    Ok(journal.import(&file.lines).await?)
+    Ok(imported.is_new)
 }

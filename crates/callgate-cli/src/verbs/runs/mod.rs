@@ -22,7 +22,7 @@ mod verify;
 mod word;
 
 pub(in crate::verbs) use self::resume::parked;
-pub(crate) use self::{book::Book, resume::ModelsOf};
+pub(crate) use self::{book::Book, export::variables, resume::ModelsOf};
 use crate::{exit::Exit, failure::Failure};
 
 pub(super) fn go(what: cli::RunsVerb) -> Result<Exit, Failure> {

@@ -9,42 +9,34 @@ use std::{
 
 use callgate::{
     contract::Catalog,
-    engine::runfile::{self, RunFile},
-    machine::{Event, Record},
+    engine::{
+        book::documents,
+        contracts::Contracts,
+        runfile::{self, RunFile},
+    },
+    machine::Record,
 };
-use serde_json::Value;
 
 use super::{Book, cli::Within};
 use crate::failure::Failure;
 
-/// The member of a run file's first line with the texts of further catalogs, by their hash.
-pub(super) const DOCUMENTS: &str = "documents";
-
 /// A run with the contracts that it went by.
 pub(super) struct Recording {
     pub(super) records: Vec<Record>,
-    catalogs: Catalogs,
-}
-
-enum Catalogs {
-    Book(Arc<Book>),
-    File(Vec<(Arc<str>, Arc<Catalog>)>),
+    contracts: Contracts,
 }
 
 impl Recording {
     /// A catalog that the run names.
     pub(super) fn catalog(&self, hash: &str) -> Option<Arc<Catalog>> {
-        match &self.catalogs {
-            Catalogs::Book(book) => book.catalog(hash),
-            Catalogs::File(all) => {
-                all.iter().find(|(known, _)| **known == *hash).map(|(_, catalog)| catalog.clone())
-            }
-        }
+        self.contracts.get(hash)
     }
 
     /// A run of the journal.
-    pub(super) fn of_book(book: &Arc<Book>, id: &str) -> Result<Self, Failure> {
-        Ok(Self { records: book.records(id)?, catalogs: Catalogs::Book(book.clone()) })
+    pub(super) fn of_book(book: &Book, id: &str) -> Result<Self, Failure> {
+        let records = book.records(id)?;
+        let contracts = book.runs.contracts(id, &records)?;
+        Ok(Self { records, contracts })
     }
 
     /// A run file.
@@ -60,7 +52,7 @@ impl Recording {
             let catalog = Catalog::from_text(&from, &text).map_err(|m| Failure::mistakes(&m))?;
             catalogs.push((hash, Arc::new(catalog)));
         }
-        Ok(Self { records, catalogs: Catalogs::File(catalogs) })
+        Ok(Self { records, contracts: catalogs.into_iter().collect() })
     }
 }
 
@@ -77,37 +69,6 @@ pub(super) fn read(path: &Path) -> Result<RunFile, Failure> {
     };
     runfile::read(&mut input)
         .map_err(|error| Failure::configuration("run_file", format!("{shown}: {error}")))
-}
-
-/// The texts of the catalogs in a run file, by the hashes that the run names them with.
-pub(super) fn documents(file: &RunFile, records: &[Record]) -> Vec<(Arc<str>, String)> {
-    let mut texts: Vec<(Arc<str>, String)> = Vec::new();
-    if let Some(Value::Object(more)) = file.header.more.get(DOCUMENTS) {
-        let text = |text: &Value| text.as_str().map(str::to_owned);
-        texts.extend(more.iter().filter_map(|(hash, t)| Some((hash.as_str().into(), text(t)?))));
-    }
-    // What the run began with is the header's own catalog.
-    let first = hashes(records).into_iter().next().unwrap_or_else(|| Arc::from(""));
-    if !texts.iter().any(|(hash, _)| *hash == first) {
-        texts.push((first, Value::from(file.header.catalog.clone()).to_string()));
-    }
-    texts
-}
-
-/// The hashes of the catalogs that a run names, in order, each once.
-pub(super) fn hashes(records: &[Record]) -> Vec<Arc<str>> {
-    let mut hashes: Vec<Arc<str>> = Vec::new();
-    for record in records {
-        let hash = match &record.event {
-            Event::RunStarted(start) => start.catalog.clone(),
-            Event::RunResumed(resumed) => resumed.catalog.clone(),
-            _ => None,
-        };
-        if let Some(hash) = hash.filter(|hash| !hashes.contains(hash)) {
-            hashes.push(hash);
-        }
-    }
-    hashes
 }
 
 /// What is meant: the run files that a path leads to, or a run of the journal.

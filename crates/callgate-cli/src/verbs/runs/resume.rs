@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use callgate::{
-    engine::{Outcome, Parked},
+    engine::{Outcome, Parked, Pending},
     machine::Run,
 };
 use serde_json::json;
 
-use super::{Book, pending::Pending};
+use super::{Book, pending};
 use crate::{
     cli::RunOptions,
     exit::Exit,
@@ -116,10 +116,10 @@ pub(in crate::verbs) fn parked(
     Ok(waiting(book, run, parked.paused, &pending))
 }
 
-fn waiting(book: &Book, run: &str, paused: bool, pending: &[Pending]) -> Failure {
+fn waiting(book: &Book, run: &str, paused: bool, waits: &[Pending]) -> Failure {
     let mut lines = Vec::new();
     let paint = crate::show::paint::Paint::stderr();
-    let what: Vec<String> = pending.iter().map(Pending::short).collect();
+    let what: Vec<String> = waits.iter().map(pending::short).collect();
     let message = match (paused, what.as_slice()) {
         (true, []) => format!("run {run} is paused"),
         (true, what) => format!("run {run} is paused, and waits for {}", what.join(", ")),
@@ -127,13 +127,13 @@ fn waiting(book: &Book, run: &str, paused: bool, pending: &[Pending]) -> Failure
     };
     lines.push(format!("{} {message}", paint.yellow("waiting:")));
     let resume = book.command("resume", run);
-    let mut commands: Vec<String> = pending.iter().map(|wait| wait.command(book)).collect();
+    let mut commands: Vec<String> = waits.iter().map(|wait| pending::command(wait, book)).collect();
     commands.push(resume.clone());
     lines.extend(commands.iter().map(|command| format!("  {command}")));
     Failure::new(Exit::Waiting, "waiting", message)
         .hint(format!("then `{resume}`"))
         .with("run", json!(run))
-        .with("waits", json!(pending))
+        .with("waits", json!(waits))
         .with("commands", json!(commands))
         .told(lines.join("\n"))
 }

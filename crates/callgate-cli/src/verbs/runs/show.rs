@@ -8,7 +8,7 @@ use callgate::{
 };
 use serde_json::{Value, json};
 
-use super::{Book, cli::Show, list::of_state, time};
+use super::{Book, cli::Show, list::of_state, pending, time};
 use crate::{
     exit::Exit,
     failure::Failure,
@@ -106,7 +106,7 @@ fn as_text(
     }
     if !summary.state.is_over() {
         for wait in book.pending(id)? {
-            wait.lines(book, paint).into_iter().for_each(|line| screen.line(line));
+            pending::lines(&wait, book, paint).into_iter().for_each(|line| screen.line(line));
         }
         if driver.is_none() {
             let root = book.root(id)?;

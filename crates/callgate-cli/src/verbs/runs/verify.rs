@@ -4,12 +4,12 @@
 use std::{collections::BTreeSet, path::Path, sync::Arc};
 
 use callgate::{
-    engine::{Journal as _, Options, Salvage, SqliteJournal},
+    engine::{Journal as _, Options, Salvage, SqliteJournal, contracts::named},
     machine::Record,
 };
 use serde_json::json;
 
-use super::{cli::Verify, recording::hashes};
+use super::cli::Verify;
 use crate::{exit::Exit, failure::Failure, journal, out, show::words, verbs::block_on};
 
 pub(super) fn go(verify: &Verify) -> Result<Exit, Failure> {
@@ -67,7 +67,7 @@ fn salvage(from: &Path, to: &Path) -> Result<usize, Failure> {
     for run in runs.iter().filter(|run| !run.lines.is_empty()) {
         let records: Vec<Record> = run.lines.iter().filter_map(|line| line.record().ok()).collect();
         block_on(async {
-            for hash in hashes(&records) {
+            for hash in named(&records) {
                 let text = old.as_ref().and_then(|old| old.kept(&hash).ok().flatten());
                 match text {
                     Some(text) if *new.keep(&text).await? == *hash => {}
