@@ -55,8 +55,8 @@ pub(super) struct Turn {
     request: Request,
     /// What the client asked for; its choice holds until a call is accepted.
     choice: ToolChoice,
-    /// What was said in attempts that went back.
-    said: Vec<AssistantPart>,
+    /// What was said in each attempt that went back.
+    said: Vec<Vec<AssistantPart>>,
     /// Admitted calls of such attempts.
     waiting: Vec<ToolCall>,
     ids: HashSet<Arc<str>>,
@@ -82,8 +82,8 @@ pub(super) enum Next {
 /// What the client gets.
 #[derive(Debug)]
 pub(super) struct Answer {
-    /// The words of the attempts before, which a stream has brought already.
-    pub(super) before: Vec<AssistantPart>,
+    /// The words of each attempt before, which a stream has brought already.
+    pub(super) before: Vec<Vec<AssistantPart>>,
     /// The last reply, with all calls that the client gets. Its usage is that of all attempts.
     pub(super) reply: Reply,
 }
@@ -92,21 +92,26 @@ impl Answer {
     /// All of it as one reply.
     pub(super) fn whole(self) -> Reply {
         let Self { before, mut reply } = self;
-        let mut words = before.iter().rev().find_map(|part| match part {
-            AssistantPart::Text { text } if !text.is_empty() => Some(text.clone()),
-            _ => None,
-        });
-        for part in &mut reply.content {
-            if let (AssistantPart::Text { text }, Some(before)) = (&mut *part, &words)
-                && !text.is_empty()
-            {
-                if needs_gap(before) {
+        let mut content = Vec::new();
+        let mut words: Option<Arc<str>> = None;
+        for mut attempt in before.into_iter().chain([std::mem::take(&mut reply.content)]) {
+            let texts = attempt.iter_mut().filter_map(|part| match part {
+                AssistantPart::Text { text } if !text.is_empty() => Some(text),
+                _ => None,
+            });
+            let mut last = None;
+            for text in texts {
+                if let Some(before) = words.take()
+                    && needs_gap(&before)
+                {
                     *text = format!("{BETWEEN}{text}").into();
                 }
-                words = None;
+                last = Some(text.clone());
             }
+            words = last.or(words);
+            content.extend(attempt);
         }
-        reply.content.splice(0..0, before);
+        reply.content = content;
         reply
     }
 }
@@ -334,6 +339,7 @@ impl Turn {
         let last_words =
             content.iter().rposition(|part| matches!(part, AssistantPart::Text { .. }));
         let mut left_out = 0;
+        let mut said = Vec::new();
         for (at, part) in content.iter().enumerate() {
             let may_dangle = last_words.is_some_and(|last| at < last);
             match part {
@@ -342,12 +348,13 @@ impl Turn {
                     left_out += 1;
                     if let AssistantPart::Reasoning { text, .. } = part {
                         let text = text.clone();
-                        self.said.push(AssistantPart::Reasoning { text, opaque: None });
+                        said.push(AssistantPart::Reasoning { text, opaque: None });
                     }
                 }
-                part => self.said.push(part.clone()),
+                part => said.push(part.clone()),
             }
         }
+        self.said.push(said);
         if left_out > 0 {
             self.told.note(Remark::StateNotHandedOn { count: left_out });
         }
@@ -367,7 +374,7 @@ impl Turn {
         self.lost += 1;
         if !said.is_empty() {
             let text: Arc<str> = said.into();
-            self.said.push(AssistantPart::Text { text: text.clone() });
+            self.said.push(vec![AssistantPart::Text { text: text.clone() }]);
             self.request.messages.push(Arc::new(Message::assistant(text)));
             self.request.messages.push(Arc::new(Message::user(nudges::CALL_LOST)));
         }
