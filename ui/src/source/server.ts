@@ -1,7 +1,7 @@
 // Runs from the server's API (docs/api.md).
 
 import { signal } from "@preact/signals";
-import { parse } from "../wire/lossless";
+import { parse, written } from "../wire/lossless";
 import type { Inspection, RunRecord, Summary, Tool } from "../wire/types";
 import { EventReader } from "./events";
 import { type Line, type Page, Problem, type Query, type Source, type Watch } from "./source";
@@ -30,6 +30,8 @@ export function setToken(text: string): void {
 
 export interface Verdict {
   admitted: boolean;
+  /** What keeps the schema from being one. */
+  mistakes?: { pointer: string; message: string; hint?: string }[];
   fault?: import("../wire/types").Fault;
   arguments?: string;
   adjustments?: import("../wire/types").Adjustment[];
@@ -37,19 +39,20 @@ export interface Verdict {
 
 export interface McpServer {
   name: string;
-  state: string;
-  detail?: string;
-  tools?: number;
-  drift?: { tool: string; change: string; counterexample?: unknown; description?: string }[];
+  transport: string;
+  disabled: boolean;
+  health: Record<string, unknown>;
+  /** How its tools compare with what was accepted. */
+  lock?: Record<string, unknown>;
 }
 
 export interface LintFinding {
   rule: string;
   level: string;
   tool?: string;
-  pointer?: string;
+  pointer: string;
   message: string;
-  hint?: string;
+  suggestion?: string;
 }
 
 export class ServerSource implements Source {
@@ -100,7 +103,7 @@ export class ServerSource implements Source {
     if (query.tool) asked.set("tool", query.tool);
     if (query.verdict) asked.set("verdict", query.verdict);
     for (const state of query.states ?? []) asked.append("state", state);
-    if (after) asked.set("after", after);
+    if (after) asked.set("cursor", after);
     asked.set("limit", "100");
     return this.get<Page>(`api/runs?${asked}`);
   }
@@ -138,6 +141,10 @@ export class ServerSource implements Source {
         const headers: Record<string, string> = { accept: "text/event-stream" };
         if (last !== undefined) headers["last-event-id"] = last;
         const response = await this.request(`api/runs/${encodeURIComponent(id)}/events`, { headers, signal });
+        if (response.status === 204) {
+          watch.onState?.("over");
+          return;
+        }
         watch.onState?.("live");
         wait = 500;
         const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
@@ -184,23 +191,27 @@ export class ServerSource implements Source {
     return this.post(`api/runs/${encodeURIComponent(id)}/${word}`, body);
   }
 
-  /** The gate's verdict on a document, by a schema or by a tool. Texts, so that digits stay. */
+  /** The gate's verdict. Documents are put in as they are written, so that digits stay. */
   check(
-    input: { tool: string; arguments: string } | { schema: string; instance: string },
+    input: { tool: string; text: string } | { schema: string; instance: string },
   ): Promise<Verdict | undefined> {
-    return this.post("api/check", input);
+    const body =
+      "tool" in input ? JSON.stringify(input) : `{"schema": ${input.schema}, "instance": ${input.instance}}`;
+    return this.post("api/check", body);
   }
 
   call(tool: string, args: string): Promise<unknown> {
-    return this.post(`api/catalog/${encodeURIComponent(tool)}/call`, { arguments: args });
+    return this.post(`api/catalog/${encodeURIComponent(tool)}/call`, `{"arguments": ${args}}`);
+  }
+
+  /** What the lints say of a contract. */
+  async lint(contract: Tool): Promise<LintFinding[]> {
+    const judged = await this.post<{ findings?: LintFinding[] }>("api/check", written({ contract }));
+    return judged?.findings ?? [];
   }
 
   async servers(): Promise<McpServer[]> {
-    return (await this.get<{ servers: McpServer[] }>("api/servers")).servers;
-  }
-
-  async findings(): Promise<LintFinding[]> {
-    return (await this.get<{ findings: LintFinding[] }>("api/catalog/findings")).findings;
+    return (await this.get<{ servers: McpServer[] }>("api/servers?drift=true")).servers;
   }
 }
 

@@ -21,7 +21,6 @@ export function Catalog({ name }: { name: string | undefined }) {
   const server = asServer(from);
   const tools = useAwaited(() => from.catalog(), [from]);
   const servers = useAwaited<McpServer[]>(() => server?.servers() ?? Promise.resolve([]), [from]);
-  const findings = useAwaited<LintFinding[]>(() => server?.findings() ?? Promise.resolve([]), [from]);
   const [text, setText] = useState("");
   return (
     <section class="page catalog" aria-labelledby="catalog-title">
@@ -33,7 +32,6 @@ export function Catalog({ name }: { name: string | undefined }) {
             `${tool.name} ${tool.description}`.toLowerCase().includes(text.toLowerCase()),
           );
           const tool = list.find((one) => one.name === name);
-          const found = findings.state === "here" ? findings.value : [];
           return (
             <div class="split">
               <nav aria-label="Tools">
@@ -46,32 +44,21 @@ export function Catalog({ name }: { name: string | undefined }) {
                   onInput={(event) => setText(event.currentTarget.value)}
                 />
                 <ul class="tools">
-                  {shown.map((one) => {
-                    const n = found.filter((finding) => finding.tool === one.name).length;
-                    return (
-                      <li key={one.name}>
-                        <a
-                          href={href("catalog", one.name)}
-                          aria-current={one.name === name ? "page" : undefined}
-                        >
-                          {one.name} {n > 0 && <span class="mark wait">{count(n, "finding")}</span>}
-                        </a>
-                      </li>
-                    );
-                  })}
+                  {shown.map((one) => (
+                    <li key={one.name}>
+                      <a
+                        href={href("catalog", one.name)}
+                        aria-current={one.name === name ? "page" : undefined}
+                      >
+                        {one.name}
+                      </a>
+                    </li>
+                  ))}
                 </ul>
                 <p class="foot">{count(shown.length, "tool")}</p>
               </nav>
               <div class="detail">
-                {tool ? (
-                  <OneTool
-                    key={tool.name}
-                    tool={tool}
-                    findings={found.filter((finding) => finding.tool === tool.name)}
-                  />
-                ) : (
-                  <Empty>Choose a tool.</Empty>
-                )}
+                {tool ? <OneTool key={tool.name} tool={tool} /> : <Empty>Choose a tool.</Empty>}
               </div>
             </div>
           );
@@ -88,59 +75,64 @@ function Servers({ list }: { list: McpServer[] }) {
       <h2>MCP servers</h2>
       <ul class="servers">
         {list.map((one) => (
-          <li key={one.name}>
-            <Chip
-              state={one.state === "connected" ? "answered" : one.state === "failed" ? "failed" : "waiting"}
-              label={one.state}
-            />{" "}
-            <b>{one.name}</b> {one.tools !== undefined && count(one.tools, "tool")} {one.detail}
-            {one.drift && one.drift.length > 0 && (
-              <details open>
-                <summary>
-                  {count(one.drift.length, "drifted definition")}: blocked until `callgate lock --accept`
-                </summary>
-                <ul>
-                  {one.drift.map((drift) => (
-                    <li key={drift.tool}>
-                      <b>{drift.tool}</b> <span class="mark bad">{drift.change}</span> {drift.description}
-                      {drift.counterexample !== undefined && (
-                        <>
-                          {" "}
-                          for example <code>{written(drift.counterexample)}</code>
-                        </>
-                      )}
-                    </li>
-                  ))}
-                </ul>
-              </details>
-            )}
-          </li>
+          <Server key={one.name} server={one} />
         ))}
       </ul>
     </section>
   );
 }
 
-function OneTool({ tool, findings }: { tool: Tool; findings: LintFinding[] }) {
+/** A definition that is not what was accepted. */
+interface Drift {
+  tool?: string;
+  name?: string;
+  [more: string]: unknown;
+}
+
+function Server({ server }: { server: McpServer }) {
+  const state = server.disabled
+    ? "disabled"
+    : String(server.health.state ?? server.health.status ?? "unknown");
+  const drifted = Object.values(server.lock ?? {}).flatMap((value) =>
+    Array.isArray(value) ? (value as Drift[]) : [],
+  );
+  const tone = /fail|lost|error/.test(state)
+    ? "failed"
+    : /ready|connected|up/.test(state)
+      ? "answered"
+      : "waiting";
+  return (
+    <li>
+      <Chip state={tone} label={state} /> <b>{server.name}</b> <small>{server.transport}</small>
+      {drifted.length > 0 && (
+        <details open>
+          <summary>
+            {count(drifted.length, "definition")} not as accepted; <code>callgate lock --accept</code> accepts
+          </summary>
+          {drifted.map((drift, i) => (
+            <article key={String(drift.tool ?? drift.name ?? i)}>
+              <h3>{String(drift.tool ?? drift.name ?? "")}</h3>
+              <JsonText text={written(drift)} label={`What changed of ${drift.tool ?? drift.name}`} />
+            </article>
+          ))}
+        </details>
+      )}
+      <details>
+        <summary>details</summary>
+        <JsonText
+          text={written({ health: server.health, lock: server.lock ?? null })}
+          label={`The server ${server.name}`}
+        />
+      </details>
+    </li>
+  );
+}
+
+function OneTool({ tool }: { tool: Tool }) {
   const tabs: Tab[] = [
     { id: "schema", label: "Schema", panel: () => <Schemas tool={tool} /> },
     { id: "try", label: "Try a call", panel: () => <TryCall tool={tool} /> },
-    {
-      id: "findings",
-      label: `Findings (${findings.length})`,
-      panel: () =>
-        findings.length === 0 ? (
-          <Empty>Nothing to say.</Empty>
-        ) : (
-          <ul>
-            {findings.map((one) => (
-              <li key={one.rule + one.pointer}>
-                <b>{one.rule}</b> <code>{one.pointer}</code> {one.message} <em>{one.hint}</em>
-              </li>
-            ))}
-          </ul>
-        ),
-    },
+    { id: "findings", label: "Findings", panel: () => <Findings tool={tool} /> },
     {
       id: "json",
       label: "Contract",
@@ -166,6 +158,47 @@ function OneTool({ tool, findings }: { tool: Tool; findings: LintFinding[] }) {
       <Tabs name={`tool ${tool.name}`} tabs={tabs} />
     </>
   );
+}
+
+/** What the lints say of it. */
+function Findings({ tool }: { tool: Tool }) {
+  const server = asServer(source.value);
+  const found = useAwaited<LintFinding[]>(
+    () => server?.lint(contractOf(tool)) ?? Promise.resolve([]),
+    [tool],
+  );
+  if (!server) return <Empty>A server's page asks the lints; so does `callgate check`.</Empty>;
+  return (
+    <When what={found}>
+      {(list) =>
+        list.length === 0 ? (
+          <Empty>Nothing to say.</Empty>
+        ) : (
+          <ul>
+            {list.map((one) => (
+              <li key={one.rule + one.pointer}>
+                <b>{one.rule}</b> <code>{one.pointer}</code> {one.message} <em>{one.suggestion}</em>
+              </li>
+            ))}
+          </ul>
+        )
+      }
+    </When>
+  );
+}
+
+/** Of what a list tells of a tool, what a contract file has. */
+function contractOf(tool: Tool): Tool {
+  const { name, version, description, input, output, annotations, tier } = tool;
+  return {
+    name,
+    description,
+    input,
+    ...(version === undefined ? {} : { version }),
+    ...(output === undefined ? {} : { output }),
+    ...(annotations === undefined ? {} : { annotations }),
+    ...(tier === undefined ? {} : { tier }),
+  };
 }
 
 function Schemas({ tool }: { tool: Tool }) {
@@ -205,9 +238,7 @@ function TryCall({ tool }: { tool: Tool }) {
         <div class="bar">
           <button
             type="button"
-            onClick={() =>
-              run(async () => setVerdict(await server.check({ tool: tool.name, arguments: text })))
-            }
+            onClick={() => run(async () => setVerdict(await server.check({ tool: tool.name, text })))}
           >
             Ask the gates
           </button>
@@ -229,7 +260,7 @@ function TryCall({ tool }: { tool: Tool }) {
       )}
       {error !== undefined && <Failed error={error} />}
       {verdict?.fault && <FaultNotice fault={verdict.fault} />}
-      {verdict && !verdict.fault && (
+      {verdict?.admitted && (
         <p>
           <Chip state="admitted" />{" "}
           {verdict.adjustments && verdict.adjustments.length > 0

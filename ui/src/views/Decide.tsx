@@ -76,7 +76,7 @@ function Approval({
           <button
             type="button"
             class="good"
-            onClick={() => say("approve", { call: call.id, binding }, "approved")}
+            onClick={() => say("approve", { call: call.id, ...(binding ? { binding } : {}) }, "approved")}
           >
             Approve
           </button>
@@ -89,9 +89,7 @@ function Approval({
           <button
             type="button"
             class="bad"
-            onClick={() =>
-              say("reject", { call: call.id, binding, ...(reason ? { reason } : {}) }, "rejected")
-            }
+            onClick={() => say("reject", { call: call.id, ...(reason ? { reason } : {}) }, "rejected")}
           >
             Reject
           </button>
@@ -118,7 +116,11 @@ function Approval({
               class="good"
               disabled={fault !== undefined}
               onClick={() =>
-                say("approve", { call: call.id, binding, edit: edit }, "edited; the gates judge it again")
+                say(
+                  "approve",
+                  `{"call": ${JSON.stringify(call.id)}, ${binding ? `"binding": ${JSON.stringify(binding)}, ` : ""}"arguments": ${edit}}`,
+                  "edited; the gates judge it again",
+                )
               }
             >
               Send the edit
@@ -183,7 +185,6 @@ function Question({
 
 function Doubt({ call, say }: { call: Call; say: Say }) {
   const [result, setResult] = useState("");
-  const attempt = call.attempts.at(-1)?.attempt ?? 1;
   return (
     <>
       <p>
@@ -196,7 +197,7 @@ function Doubt({ call, say }: { call: Call; say: Say }) {
           onClick={() =>
             say(
               "doubt",
-              { call: call.id, attempt, resolution: "done", ...(result ? { result } : {}) },
+              `{"call": ${JSON.stringify(call.id)}, "became": "done"${result ? `, "result": ${result}` : ""}}`,
               "told: it was done",
             )
           }
@@ -209,14 +210,14 @@ function Doubt({ call, say }: { call: Call; say: Say }) {
         </label>
         <button
           type="button"
-          onClick={() => say("doubt", { call: call.id, attempt, resolution: "redo" }, "told: begin it again")}
+          onClick={() => say("doubt", { call: call.id, became: "redo" }, "told: begin it again")}
         >
           It was not: begin again
         </button>
         <button
           type="button"
           class="bad"
-          onClick={() => say("doubt", { call: call.id, attempt, resolution: "fail" }, "told: nobody knows")}
+          onClick={() => say("doubt", { call: call.id, became: "fail" }, "told: nobody knows")}
         >
           Nobody knows
         </button>

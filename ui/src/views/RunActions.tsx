@@ -34,7 +34,7 @@ export function RunActions({
   };
   const fork = async (): Promise<void> => {
     try {
-      const made = await server.say(id, "fork", { at: hop ?? 1, ...(model ? { model } : {}) });
+      const made = await server.say(id, "fork", { hop: hop ?? 1, ...(model ? { model } : {}) });
       if (made?.run) go("runs", made.run);
     } catch (problem) {
       setError(problem);
@@ -42,12 +42,12 @@ export function RunActions({
   };
   const replay = async (): Promise<void> => {
     try {
-      const verdict = await server.post<{ same: boolean; difference?: string }>(
+      const verdict = await server.post<{ holds: boolean; difference?: string }>(
         `api/runs/${encodeURIComponent(id)}/replay`,
         {},
       );
       tell(
-        verdict?.same
+        verdict?.holds
           ? "replayed: every verdict and effect is the same"
           : `replayed: ${verdict?.difference ?? "it differs"}`,
       );

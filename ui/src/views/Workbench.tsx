@@ -394,9 +394,14 @@ export function Workbench({ link }: { link: string | undefined }) {
           {!server && (
             <span class="empty">A server's page asks its gate: the same verdict as at run time.</span>
           )}
-          {verdict && <Chip state={verdict.fault ? "refused" : "admitted"} />}
+          {verdict && <Chip state={verdict.admitted ? "admitted" : "refused"} />}
         </div>
         {verdict?.fault && <FaultNotice fault={verdict.fault} />}
+        {verdict?.mistakes?.map((one) => (
+          <p key={one.pointer + one.message} class="fault">
+            <code>{one.pointer}</code> {one.message} {one.hint}
+          </p>
+        ))}
       </details>
     </section>
   );
