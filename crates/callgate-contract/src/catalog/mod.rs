@@ -30,8 +30,8 @@ use crate::{
 #[derive(Debug, Clone, Default)]
 pub struct Catalog {
     tools: BTreeMap<Arc<str>, Arc<Tool>>,
-    /// Made at the first search.
-    index: OnceLock<Arc<Index>>,
+    /// Made at the first search, for this catalog and its copies.
+    index: Arc<OnceLock<Arc<Index>>>,
 }
 
 /// The JSON Schema of a contract file.
@@ -142,7 +142,10 @@ impl Catalog {
 
     /// Adds a tool, or replaces the one of that name.
     pub fn insert(&mut self, tool: Tool) {
-        self.index = OnceLock::new();
+        let was_searched = self.get(&tool.name).is_some_and(|old| is_searched(old));
+        if was_searched || is_searched(&tool) {
+            self.index = Arc::default();
+        }
         self.tools.insert(tool.name.clone(), Arc::new(tool));
     }
 
@@ -157,10 +160,11 @@ impl Catalog {
     }
 
     /// The words of the tools that may ever run, for finding them: made once, at the first search.
+    /// The runtime's own tools are not among them; they are on offer when there is use for them.
     pub fn index(&self) -> &Arc<Index> {
         self.index.get_or_init(|| {
-            let open = self.tools().filter(|tool| !tool.tier.never_runs());
-            Arc::new(Index::of(open.map(|tool| &**tool)))
+            let searched = self.tools().filter(|tool| is_searched(tool));
+            Arc::new(Index::of(searched.map(|tool| &**tool)))
         })
     }
 
@@ -240,6 +244,11 @@ impl Catalog {
         let available = names.into_iter().map(str::to_owned).collect();
         Err(Box::new(crate::Fault::unknown_tool(name, available, near)))
     }
+}
+
+/// Whether a search may find it.
+fn is_searched(tool: &Tool) -> bool {
+    !tool.tier.never_runs() && !tool.backend.contains_key("builtin")
 }
 
 impl FromIterator<Tool> for Catalog {

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod delegates;
+mod offered;
 mod people;
 mod resume;
 mod world;

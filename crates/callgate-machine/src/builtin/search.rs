@@ -5,8 +5,6 @@ use std::sync::Arc;
 use callgate_contract::{Admitted, Catalog, Output, search};
 use serde::{Deserialize, Serialize};
 
-use super::of;
-
 /// Tools that a search gives where nothing is said.
 const LIMIT: usize = 5;
 
@@ -30,8 +28,7 @@ pub(super) fn search(catalog: &Catalog, arguments: &Admitted) -> Output {
         |_| (String::new(), LIMIT),
         |asked| (asked.query, asked.limit.unwrap_or(LIMIT)),
     );
-    let is_offered = |name: &str| catalog.get(name).is_some_and(|tool| of(tool).is_none());
-    let hits = catalog.index().search_among(&query, limit, is_offered);
+    let hits = catalog.index().search(&query, limit);
     let tools: Vec<search::Brief> = hits
         .iter()
         .filter_map(|hit| catalog.get(&hit.name))

@@ -172,3 +172,34 @@ fn each_symptom_is_found_where_it_is() {
 fn no_run_no_findings() {
     assert_eq!(examine(&[]), []);
 }
+
+/// A search that finds nothing, and a tool that is called before it was found.
+#[test]
+fn tools_that_wait_are_called_unfound_and_searched_in_vain() {
+    let mut contract = contracts().remove(1);
+    contract["defer"] = json!(true);
+    let agent = Agent::default();
+    let mut catalog = callgate_contract::Catalog::clone(&play::catalog(&[contract]));
+    callgate_machine::builtin::add(&agent, &mut catalog);
+    let start = play::start(agent, "go");
+    let mount = callgate_machine::Mount::of_run(&start, &catalog);
+    let good = r#"{"id":"T-1"}"#;
+    let replies = vec![
+        play::calls(&[("1", "search_tools", r#"{"query":"qqq"}"#)]),
+        play::calls(&[("2", "find_ticket", good)]),
+        play::calls(&[("3", "find_ticket", good)]),
+        play::says("It is open."),
+    ];
+    let world = World { model: Box::new(play::script(replies)), ..World::default() };
+    let played = play::play_on(&std::sync::Arc::new(catalog), mount, start, world);
+    let findings = examine(&played.records);
+    let told: Vec<_> = findings.iter().map(|f| (f.symptom, f.hop, f.evidence.as_str())).collect();
+    assert_eq!(
+        told,
+        [
+            (Symptom::WrongOrNoTool, 1, r#"a search found no tool: {"query":"qqq"}"#),
+            (Symptom::WrongOrNoTool, 2, "\"find_ticket\" was called before a search had found it"),
+        ]
+    );
+    assert!(findings[1].fix.contains("toolSearch.always"));
+}
