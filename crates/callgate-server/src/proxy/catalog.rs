@@ -64,6 +64,7 @@ pub(super) async fn run(
         engine = engine.approver(approver.clone());
     }
     let engine = Arc::new(engine);
+    let caller = if caller.is_null() { catalog.caller.clone() } else { caller };
     let start = engine.start(&goal, caller);
     let cancel = CancellationToken::new();
     let _gone = cancel.clone().drop_guard();

@@ -5,6 +5,7 @@ use std::{collections::BTreeMap, fmt, sync::Arc, time::Duration};
 use callgate_contract::Mode;
 use callgate_engine::{Approver, Journal, Toolset};
 use callgate_machine::Agent;
+use serde_json::Value;
 
 use super::{allow::Allow, told::Watch};
 
@@ -54,6 +55,8 @@ pub struct Catalog {
     pub agent: Agent,
     /// Where the runs are kept; none: in memory, while they go on.
     pub journal: Option<Arc<dyn Journal>>,
+    /// Who calls, for rules and tiers, where a request's token does not say.
+    pub caller: Value,
     /// Who is asked before a call of tier `approve` runs; none: nobody, so it does not.
     pub approver: Option<Arc<dyn Approver>>,
 }

@@ -3,7 +3,7 @@
 use std::{
     future::Future,
     sync::Arc,
-    time::{Instant, SystemTime, UNIX_EPOCH},
+    time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
 use axum::{extract::Request, response::Response};
@@ -15,11 +15,12 @@ use callgate_wire::{
 };
 use http::{HeaderName, HeaderValue, StatusCode};
 use serde_json::Value;
-use tokio::sync::{OwnedSemaphorePermit, mpsc};
-use tokio_util::task::{AbortOnDropHandle, task_tracker::TaskTrackerToken};
+use tokio::sync::mpsc;
+use tokio_util::task::AbortOnDropHandle;
 
 use super::{
     Door,
+    account::Account,
     asked::{self, Wishes},
     respond,
 };
@@ -30,8 +31,7 @@ use crate::{
         catalog::{self, Asked},
         drive::{alive, drive},
         live::{Live, Piece},
-        status_of,
-        told::{Remark, Served, Told},
+        told::{Remark, Told},
         turn::{Turn, no_contracts},
     },
 };
@@ -267,7 +267,7 @@ impl Job {
 
 /// Work within its time, unless the server stops.
 async fn within<T>(
-    time: std::time::Duration,
+    time: Duration,
     shared: &Shared,
     work: impl Future<Output = Result<T, Refusal>>,
 ) -> Result<T, Refusal> {
@@ -300,60 +300,4 @@ fn word(bytes: [u8; 15]) -> Arc<str> {
         number /= 62;
     }
     text.into()
-}
-
-/// What a request takes up while it is served; tells what became of it when it is gone.
-struct Account {
-    served: Served,
-    proxy: Proxy,
-    began: Instant,
-    _permit: OwnedSemaphorePermit,
-    _token: TaskTrackerToken,
-}
-
-/// The client went away before there was an answer.
-const GONE: u16 = 499;
-
-impl Account {
-    fn open(
-        proxy: &Proxy,
-        dialect: Dialect,
-        permit: OwnedSemaphorePermit,
-        token: TaskTrackerToken,
-    ) -> Self {
-        let served = Served {
-            dialect,
-            model: "".into(),
-            streamed: false,
-            status: GONE,
-            told: Told::default(),
-            usage: Usage::default(),
-            time: std::time::Duration::ZERO,
-        };
-        Self { served, proxy: proxy.clone(), began: Instant::now(), _permit: permit, _token: token }
-    }
-
-    fn answered(&mut self) {
-        self.served.status = 200;
-    }
-
-    fn refused(&mut self, refusal: &Refusal) {
-        self.served.status = status_of(self.served.dialect, refusal);
-    }
-}
-
-impl Drop for Account {
-    fn drop(&mut self) {
-        self.served.time = self.began.elapsed();
-        let Served { dialect, model, streamed, status, told, usage, time } = &self.served;
-        tracing::info!(
-            ?dialect, %model, streamed, status, attempts = told.attempts,
-            refused = told.refused.len(), repaired = told.adjusted.len(),
-            input_tokens = usage.input_tokens, output_tokens = usage.output_tokens,
-            ms = u64::try_from(time.as_millis()).unwrap_or(u64::MAX), "served by the proxy",
-        );
-        if let Some(watch) = &self.proxy.options().watch {
-            watch(&self.served);
-        }
-    }
 }

@@ -1,5 +1,6 @@
 //! Bodies in, answers out.
 
+mod account;
 mod answer;
 mod asked;
 mod models;

@@ -8,8 +8,15 @@
 //! ones to make again. The client never sees the round: it gets the words of all attempts, the
 //! calls that waited, under their ids, and those of the last reply.
 //!
+//! Rooms: `back` (what goes back to the model), `answer` (what the client gets of all attempts).
+//!
 //! Not here: asking the model, and streaming. Words are on their way to the client before they
 //! come here.
+
+mod answer;
+mod back;
+#[cfg(test)]
+mod tests;
 
 use std::{
     collections::HashSet,
@@ -17,16 +24,18 @@ use std::{
 };
 
 use callgate_contract::{
-    Envelope, Fault, Mode,
+    Fault, Mode,
     document::{Document, canonical},
     envelope::nudges,
 };
 use callgate_wire::{
-    AssistantPart, Message, Part, ProviderError, ProviderErrorKind, Reply, Request, Stop, ToolCall,
-    ToolChoice, ToolResult, Usage,
+    AssistantPart, Message, ProviderError, ProviderErrorKind, Reply, Request, Stop, ToolCall,
+    ToolChoice, Usage,
     inbound::{Refusal, RefusalKind},
 };
 
+pub(super) use self::answer::{Answer, BETWEEN, leans_on_what_follows, needs_gap};
+use self::back::Judgement;
 use super::{
     contracts::{Contracts, Judged},
     told::{Remark, Told},
@@ -34,9 +43,6 @@ use super::{
 
 /// How often a reply that the provider lost is asked for again.
 const LOST_REPLIES: u32 = 2;
-
-/// Between the words of two attempts.
-pub(super) const BETWEEN: &str = "\n\n";
 
 /// How far one answer may go.
 #[derive(Debug, Clone, Copy)]
@@ -77,59 +83,6 @@ pub(super) enum Next {
     Again,
     /// There will be none.
     Over(Refusal),
-}
-
-/// What the client gets.
-#[derive(Debug)]
-pub(super) struct Answer {
-    /// The words of each attempt before, which a stream has brought already.
-    pub(super) before: Vec<Vec<AssistantPart>>,
-    /// The last reply, with all calls that the client gets. Its usage is that of all attempts.
-    pub(super) reply: Reply,
-}
-
-impl Answer {
-    /// All of it as one reply.
-    pub(super) fn whole(self) -> Reply {
-        let Self { before, mut reply } = self;
-        let mut content = Vec::new();
-        let mut words: Option<Arc<str>> = None;
-        for mut attempt in before.into_iter().chain([std::mem::take(&mut reply.content)]) {
-            let texts = attempt.iter_mut().filter_map(|part| match part {
-                AssistantPart::Text { text } if !text.is_empty() => Some(text),
-                _ => None,
-            });
-            let mut last = None;
-            for text in texts {
-                if let Some(before) = words.take()
-                    && needs_gap(&before)
-                {
-                    *text = format!("{BETWEEN}{text}").into();
-                }
-                last = Some(text.clone());
-            }
-            words = last.or(words);
-            content.extend(attempt);
-        }
-        reply.content = content;
-        reply
-    }
-}
-
-/// Whether words that follow would run into these.
-pub(super) fn needs_gap(before: &str) -> bool {
-    !before.is_empty() && !before.ends_with('\n')
-}
-
-/// Whether a provider's state may not stand in a transcript without what followed it: OpenAI
-/// refuses reasoning "without its required following item".
-pub(super) fn leans_on_what_follows(part: &AssistantPart) -> bool {
-    let state = match part {
-        AssistantPart::Reasoning { opaque, .. } => opaque.as_ref(),
-        AssistantPart::Opaque(opaque) => Some(opaque),
-        AssistantPart::Text { .. } | AssistantPart::Call(_) => None,
-    };
-    state.is_some_and(|state| &*state.provider == "responses")
 }
 
 impl Turn {
@@ -220,7 +173,7 @@ impl Turn {
         if self.request.parallel_tool_calls == Some(false) {
             self.only_the_first(&mut reply);
         }
-        let judged: Vec<(ToolCall, Result<ToolCall, Box<Fault>>)> =
+        let judged: Vec<Judgement> =
             calls(&reply.content).map(|call| (call.clone(), self.judge(&reply, call))).collect();
         let mut accepted = Vec::new();
         let mut refused = None;
@@ -297,68 +250,6 @@ impl Turn {
                 Ok(call)
             }
         }
-    }
-
-    /// The reply goes back, every call of it with an envelope.
-    fn go_back(
-        &mut self,
-        content: Vec<AssistantPart>,
-        judged: Vec<(ToolCall, Result<ToolCall, Box<Fault>>)>,
-    ) {
-        let mut results = Vec::with_capacity(judged.len());
-        let mut admitted = Vec::new();
-        for (came, judged) in judged {
-            let (id, name) = (came.id.clone(), came.name.clone());
-            let (envelope, is_error) = match judged {
-                Ok(call) => {
-                    admitted.push(call);
-                    (Envelope::waiting(id.clone(), name.clone()), false)
-                }
-                Err(fault) => (Envelope::error(id.clone(), name.clone(), *fault), true),
-            };
-            let content = vec![Part::Text { text: envelope.to_text().into() }];
-            results.push(ToolResult { call_id: id, name, content, is_error });
-        }
-        let mut content = self.keep_words(content);
-        for part in &mut content {
-            if let AssistantPart::Call(call) = part
-                && let Some(admitted) = admitted.iter().find(|admitted| admitted.id == call.id)
-            {
-                // As the gate took it, so that the model reads of one that is right.
-                call.arguments = admitted.arguments.clone();
-            }
-        }
-        self.request.messages.push(Arc::new(Message::Assistant { content }));
-        let results = results.into_iter().map(|result| Arc::new(Message::Tool(result)));
-        self.request.messages.extend(results);
-    }
-
-    /// Notes what the client gets of a reply that goes back: its words, and the state that may
-    /// stand without its calls.
-    fn keep_words(&mut self, content: Vec<AssistantPart>) -> Vec<AssistantPart> {
-        let last_words =
-            content.iter().rposition(|part| matches!(part, AssistantPart::Text { .. }));
-        let mut left_out = 0;
-        let mut said = Vec::new();
-        for (at, part) in content.iter().enumerate() {
-            let may_dangle = last_words.is_some_and(|last| at < last);
-            match part {
-                AssistantPart::Call(_) => {}
-                part if leans_on_what_follows(part) && !may_dangle => {
-                    left_out += 1;
-                    if let AssistantPart::Reasoning { text, .. } = part {
-                        let text = text.clone();
-                        said.push(AssistantPart::Reasoning { text, opaque: None });
-                    }
-                }
-                part => said.push(part.clone()),
-            }
-        }
-        self.said.push(said);
-        if left_out > 0 {
-            self.told.note(Remark::StateNotHandedOn { count: left_out });
-        }
-        content
     }
 
     /// The provider brought no reply. `said`: the words that came of it and are with the client.
