@@ -39,6 +39,9 @@ pub enum ServeError {
     /// Traces cannot be sent.
     #[error("traces cannot be sent: {0}")]
     Telemetry(String),
+    /// The A2A server cannot be made of what it is given.
+    #[error("A2A cannot be served: {0}")]
+    A2a(String),
     /// What is allowed cannot be read.
     #[error("{0:?} is no origin: write it as scheme://host or scheme://host:port")]
     Origin(String),

@@ -1,0 +1,13 @@
+//! The A2A server from outside: raw requests over both bindings, and clients of other people.
+#![cfg(unix)]
+#![allow(clippy::unwrap_used, reason = "the helpers of a test may panic as its body may")]
+
+mod card;
+mod errors;
+mod lists;
+mod old;
+mod people;
+mod skills;
+mod streams;
+mod tasks;
+mod world;
