@@ -416,13 +416,17 @@ fn a_servers_tools_become_contracts_in_their_place() {
     run(&project, &["tools", "call", "notes__store", r#"{"to": "Ann"}"#]).with(6);
     assert_eq!(lines(&project, "server/calls"), calls + 1);
 
-    // A contract under another name is the one to change.
+    // Several may stand for one tool, and that is told.
     let mut renamed = narrower;
     renamed["name"] = json!("keep");
     project.write("tools/notes__store.json", &renamed);
-    let report = run(&project, &["import", "mcp", "notes", "--only", "store", "--json"]).with(2);
-    let why = parsed(&report.out)["skipped"][0]["why"].as_str().unwrap().to_owned();
-    assert!(why.starts_with("tools/notes__store.json stands for it already, as \"keep\""), "{why}");
+    let again = ["import", "mcp", "notes", "--only", "store", "--json", "--dry-run", "--force"];
+    let report = parsed(&run(&project, &again).with(0).out);
+    let note = report["contracts"][0]["notes"][0]["message"].as_str().unwrap().to_owned();
+    assert!(
+        note.starts_with("tools/notes__store.json stands for it as well, as \"keep\""),
+        "{note}"
+    );
     fs::remove_file(project.path("tools/notes__store.json")).unwrap();
 
     // Told where the server is not as it was accepted.

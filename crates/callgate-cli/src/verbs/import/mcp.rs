@@ -61,15 +61,17 @@ fn made(told: Told, asked: &ImportMcp) -> Result<Made, Failure> {
             if !seen.insert((tool.server.clone(), definition.name().clone())) {
                 return Err("the name is there twice; the first one is imported".to_owned());
             }
-            let draft =
-                draft(name, tool.server.as_deref(), &definition, &text, asked, &mut notes)?;
+            let draft = draft(name, tool.server.as_deref(), &definition, &text, asked, &mut notes)?;
             let at = tool.server.as_deref().map(|server| (server.to_owned(), tool.name.clone()));
-            match at.and_then(|at| spoken_for.get(&at)) {
-                Some((name, source)) if *name != draft.name => Err(format!(
-                    "{source} stands for it already, as \"{name}\"; change that one, or take it away"
-                )),
-                _ => Ok(draft),
+            if let Some((other, source)) = at.and_then(|at| spoken_for.get(&at))
+                && *other != draft.name
+            {
+                let message = format!(
+                    "{source} stands for it as well, as \"{other}\": a model is offered both"
+                );
+                notes.push(Note { pointer: String::new(), message });
             }
+            Ok(draft)
         });
         items.push(Item { of: tool.name, pointer: tool.pointer, outcome, notes });
     }
