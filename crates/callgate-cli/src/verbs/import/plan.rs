@@ -136,6 +136,9 @@ impl<'m> Plan<'m> {
 
     /// Writes what is not there. Every file is on the disk before the first one gets its name.
     pub(super) fn write(&self) -> Result<(), Failure> {
+        if self.files.iter().all(|file| file.state == State::Unchanged) {
+            return Ok(());
+        }
         let folder = shown(&self.folder);
         let unwritable =
             |error: &io::Error| Failure::io(&format!("cannot write to {folder}"), error);
