@@ -67,7 +67,11 @@ pub(crate) fn effect(run: &Run) -> Effect {
         strict: run.mount.answer().is_some_and(|(_, strict)| strict),
     });
     let offered = match &run.answer {
-        Some(answer) => with_answer_tool(offered, answer),
+        Some(answer) => {
+            // Before what came later, so that the place of what was sent before stays.
+            let first = offered.iter().filter(|tool| run.mount.later(&tool.name).is_none());
+            with_answer_tool(&offered, first.count(), answer)
+        }
         None => offered,
     };
     let model = run.start.as_ref().map_or("", |start| &start.model);
@@ -87,11 +91,12 @@ pub(crate) fn effect(run: &Run) -> Effect {
 }
 
 fn with_answer_tool(
-    offered: Arc<[ToolDefinition]>,
+    offered: &Arc<[ToolDefinition]>,
+    at: usize,
     answer: &crate::run::Answer,
 ) -> Arc<[ToolDefinition]> {
     let Some(name) = &answer.spec.tool else {
-        return offered;
+        return offered.clone();
     };
     let definition = ToolDefinition {
         name: name.clone(),
@@ -100,5 +105,6 @@ fn with_answer_tool(
         strict: None,
         ..ToolDefinition::default()
     };
-    offered.iter().cloned().chain([definition]).collect()
+    let (first, came) = offered.split_at(at.min(offered.len()));
+    first.iter().cloned().chain([definition]).chain(came.iter().cloned()).collect()
 }

@@ -169,7 +169,7 @@ fn judge(run: &Run, index: usize, edited: bool) -> Event {
 /// Why a tool of the catalog may not be called by now. One that waits to be found comes on offer by
 /// being called; its arguments were made up without its schema, so they are not even judged.
 fn not_on_offer(run: &Run, tool: &Tool, called: &str) -> Option<Fault> {
-    if tool.tier.never_runs() || run.offers(&tool.name) {
+    if tool.tier.never_runs() || run.offered(&tool.name) {
         return None;
     }
     if run.mount.later(&tool.name) == Some(Later::Found) {

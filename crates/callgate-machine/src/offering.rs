@@ -189,7 +189,7 @@ pub(crate) fn waiting(agent: &Agent, catalog: &Catalog) -> Vec<Arc<str>> {
         Choice::Word(_) => &[],
     };
     let stays = |tool: &Tool| {
-        builtin::is_delegate(tool)
+        builtin::is_agent(tool)
             || [chosen, &spec.always].iter().any(|names| names.iter().any(|n| **n == *tool.name))
     };
     let open: Vec<&Arc<Tool>> = catalog

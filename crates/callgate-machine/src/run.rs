@@ -361,13 +361,10 @@ impl Run {
         self.mount.on_offer(&self.came)
     }
 
-    /// Whether a call may name the tool.
-    pub(crate) fn offers(&self, name: &str) -> bool {
-        match self.mount.later(name) {
-            None => true,
-            Some(_) if !self.came.iter().any(|came| **came == *name) => false,
-            Some(_) => self.on_offer().iter().any(|tool| *tool.name == *name),
-        }
+    /// Whether the model knew the tool when it made the calls of its last reply: what comes on offer
+    /// by one of them is not yet on offer for the next.
+    pub(crate) fn offered(&self, name: &str) -> bool {
+        self.mount.later(name).is_none() || self.asked.iter().any(|asked| **asked == *name)
     }
 
     /// Puts a tool on offer from the next request on: it was found, called or is needed.
@@ -375,7 +372,7 @@ impl Run {
         let known = self.came.iter().position(|came| came == name);
         match known {
             // It had made room for others: now they do.
-            Some(at) if !self.offers(name) => {
+            Some(at) if !self.on_offer().iter().any(|tool| tool.name == *name) => {
                 let name = self.came.remove(at);
                 self.came.push(name);
             }

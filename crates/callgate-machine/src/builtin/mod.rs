@@ -64,6 +64,11 @@ pub fn is_delegate(tool: &Tool) -> bool {
     tool.backend.contains_key(DELEGATE)
 }
 
+/// Whether an agent does a tool's work, in this project or elsewhere (A2A).
+pub(crate) fn is_agent(tool: &Tool) -> bool {
+    is_delegate(tool) || tool.backend.contains_key("a2a")
+}
+
 /// Which built-in tool a contract stands for.
 pub fn of(tool: &Tool) -> Option<Builtin> {
     let name = tool.backend.get(BACKEND)?.as_str()?;

@@ -114,6 +114,17 @@ fn a_tool_that_is_called_by_name_before_it_was_found_comes_on_offer_and_does_not
 }
 
 #[test]
+fn in_one_reply_a_call_does_not_profit_from_the_same_call_before_it() {
+    let twice = calls(&[("1", "get_weather", "{}"), ("2", "get_weather", r#"{"id": 1}"#)]);
+    let played = played(Agent::default(), scripted(vec![twice, says("done")]));
+    for call in ["1", "2"] {
+        let GateVerdict::Refused { fault } = played.verdict(call) else { panic!() };
+        assert!(fault.is_deferred(), "{call}");
+    }
+    assert!(played.tools.is_empty());
+}
+
+#[test]
 fn in_one_reply_a_call_does_not_profit_from_the_search_beside_it() {
     let reply = calls(&[SEARCH, ("1", "create_invoice", "{}")]);
     let played = played(Agent::default(), scripted(vec![reply, says("done")]));

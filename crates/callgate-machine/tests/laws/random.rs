@@ -1,15 +1,17 @@
 //! Random runs: whatever model, tools and people do, in whatever order it comes, the laws hold.
 
-use std::cell::RefCell;
+use std::{cell::RefCell, sync::Arc};
 
-use callgate_contract::{ErrorKind, Failure, Mode, Output};
+use callgate_contract::{Catalog, ErrorKind, Failure, Mode, Output};
 use callgate_machine::{
-    Agent, Event,
+    Agent, Event, Mount,
     agent::Approvals,
+    builtin,
     event::{Decision, Resolution},
     loops::{Hop, HopKind},
+    offering::{SearchBy, SearchSpec, ToolSearch},
 };
-use callgate_wire::{AssistantPart, ProviderError, ProviderErrorKind, Reply, Retry, Stop};
+use callgate_wire::{AssistantPart, ProviderError, ProviderErrorKind, Reply, Request, Retry, Stop};
 use proptest::{collection::vec, prelude::*, sample::select};
 use serde_json::{Value, json};
 
@@ -17,7 +19,8 @@ use crate::play::{self, InFlight, Next, World};
 
 fn contracts() -> Vec<Value> {
     vec![
-        json!({ "name": "look", "annotations": { "readOnly": true }, "input": { "type": "object" } }),
+        json!({ "name": "look", "annotations": { "readOnly": true }, "input": { "type": "object" },
+            "result": { "maxItems": 1 } }),
         json!({ "name": "pay", "tier": [
                 { "when": "has(input.cents) && input.cents > 100", "tier": "approve" },
                 { "when": "has(input.cents) && input.cents > 1000", "tier": "block" },
@@ -52,6 +55,8 @@ fn call() -> impl Strategy<Value = AssistantPart> {
             "loook",
             "final",
             "ask_user",
+            "search_tools",
+            "read_result",
             "",
         ]),
         select(vec![
@@ -66,6 +71,9 @@ fn call() -> impl Strategy<Value = AssistantPart> {
             r#"{"what": "x"}"#,
             r#"{"total": 1}"#,
             r#"{"question": "who?"}"#,
+            r#"{"query": "pay cents look drop"}"#,
+            r#"{"call": "1"}"#,
+            r#"{"call": "call_1_0", "select": "$", "offset": 1}"#,
             "[]",
             r#"{"cents":1}{"cents":2}"#,
         ]),
@@ -100,7 +108,7 @@ fn said() -> impl Strategy<Value = Said> {
 
 fn outcome() -> impl Strategy<Value = Result<Output, Failure>> {
     prop_oneof![
-        select(vec!["{}", "[]", "null", r#"{"id": 1}"#, "not json"])
+        select(vec!["{}", "[]", "null", r#"{"id": 1}"#, "not json", "[1.10, 2, 3]"])
             .prop_map(|t| Ok(Output::json(t))),
         Just(Ok(Output::text("plain words"))),
         select(vec![
@@ -180,23 +188,32 @@ fn agent() -> impl Strategy<Value = Agent> {
         proptest::option::of(1u32..3),
         proptest::option::of(20u64..200),
         proptest::option::of(10u64..100),
-        emits,
+        (emits, tool_search()),
     )
-        .prop_map(|(mode, steps, parallel, per_tool, tokens, seconds, emits)| {
-            let mut agent = Agent { mode, parallel_tool_calls: parallel, ..Agent::default() };
-            agent.r#loop.max_steps = steps;
-            let hop = |kind, emits: &str| Hop { kind, emits: emits.to_owned() };
-            agent.r#loop.hops = vec![
-                hop(HopKind::Model, emits.0),
-                hop(HopKind::Runtime, "tool_result JSON"),
-                hop(HopKind::Model, emits.1),
-            ];
-            agent.budget.calls_per_tool = per_tool;
-            agent.budget.tokens = tokens;
-            agent.budget.seconds = seconds;
-            agent.approvals = Approvals { timeout_seconds: Some(60), ..Approvals::default() };
-            agent
-        })
+        .prop_map(
+            |(mode, steps, parallel, per_tool, tokens, seconds, (emits, tool_search))| {
+                let mut agent =
+                    Agent { mode, parallel_tool_calls: parallel, tool_search, ..Agent::default() };
+                agent.r#loop.max_steps = steps;
+                let hop = |kind, emits: &str| Hop { kind, emits: emits.to_owned() };
+                agent.r#loop.hops = vec![
+                    hop(HopKind::Model, emits.0),
+                    hop(HopKind::Runtime, "tool_result JSON"),
+                    hop(HopKind::Model, emits.1),
+                ];
+                agent.budget.calls_per_tool = per_tool;
+                agent.budget.tokens = tokens;
+                agent.budget.seconds = seconds;
+                agent.approvals = Approvals { timeout_seconds: Some(60), ..Approvals::default() };
+                agent
+            },
+        )
+}
+
+/// Everything on offer, or all but one tool to be found.
+fn tool_search() -> impl Strategy<Value = ToolSearch> {
+    let spec = SearchSpec { above: 1, always: vec!["look".to_owned()], ..SearchSpec::default() };
+    select(vec![ToolSearch::Word(SearchBy::Off), ToolSearch::Spec(spec)])
 }
 
 /// The most that happens to a run from outside.
@@ -223,7 +240,9 @@ proptest! {
         moves in vec(moves(), 0..OUTSIDE),
         answer in select(vec![None, Some(None), Some(Some("final"))]),
     ) {
-        let catalog = play::catalog(&contracts());
+        let mut catalog = Catalog::clone(&play::catalog(&contracts()));
+        builtin::add(&agent, &mut catalog);
+        let catalog = Arc::new(catalog);
         let mut start = play::start(agent.clone(), "go");
         if let Some(tool) = answer {
             start = play::answering(start, json!({ "type": "object", "required": ["total"] }), tool);
@@ -282,12 +301,29 @@ proptest! {
             }),
         };
         // The player checks the laws that hold for every run.
-        let mut played = play::play(&catalog, start, world);
+        let mount = Mount::of_run(&start, &catalog);
+        let mut played = play::play_on(&catalog, mount, start, world);
         prop_assert!(
             played.requests.len() <= most_replies(&agent),
             "{} replies for {} steps", played.requests.len(), agent.r#loop.max_steps
         );
         prop_assert!(played.tools.iter().all(|t| &*t.tool.name != "never"));
+        // Nothing runs that was not on offer when it was called.
+        for (name, offered) in played.calls_with_offers() {
+            prop_assert!(offered.contains(&name), "{name} ran, and on offer was {offered:?}");
+        }
+        // What was on offer stays, in its place.
+        for pair in played.requests.windows(2) {
+            let names = |r: &Request| {
+                let catalogued = r.tools.iter().filter(|t| &*t.name != "final");
+                catalogued.map(|t| t.name.clone()).collect::<Vec<_>>()
+            };
+            let (before, after) = (names(&pair[0]), names(&pair[1]));
+            prop_assert!(
+                after.is_empty() || before.is_empty() || after.starts_with(&before),
+                "{before:?}, then {after:?}"
+            );
+        }
         // However it ended, the user can go on, and one answer in words is an answer.
         if answer.is_none() && agent.budget.tokens.is_none() && agent.r#loop.opening().text {
             played.say("and now?", World::default());

@@ -385,6 +385,26 @@ impl Played {
         &self.gated().filter(|g| &*g.call == call).last().unwrap().verdict
     }
 
+    /// The tool of each call that began by itself, with what was on offer when the model made it.
+    pub fn calls_with_offers(&self) -> Vec<(Arc<str>, Vec<Arc<str>>)> {
+        let (mut offered, mut of_call) = (Vec::new(), HashMap::new());
+        let mut began = Vec::new();
+        for record in &self.records {
+            match &record.event {
+                Event::ModelRequested { tools, .. } => offered.clone_from(tools),
+                Event::CallGated(gated) => {
+                    let tool = gated.tool.clone().unwrap_or_else(|| gated.name.clone());
+                    of_call.entry(gated.call.clone()).or_insert((tool, offered.clone()));
+                }
+                Event::CallStarted { call, lookup: None, .. } => {
+                    began.extend(of_call.get(call).cloned());
+                }
+                _ => {}
+            }
+        }
+        began
+    }
+
     /// Arguments of the calls performed.
     pub fn sent(&self) -> Vec<(&str, &str)> {
         self.tools.iter().map(|t| (&*t.tool.name, t.arguments.text())).collect()
