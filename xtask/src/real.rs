@@ -14,6 +14,11 @@ pub(crate) fn provide(steps: &mut Steps, tests: &mut Command) -> Result<(), Fail
         "servers-python-legacy",
         "crates/callgate/tests/real/requirements-legacy.txt",
     )?;
+    // It tries what the document of the runs API says.
+    let requirements = "crates/callgate-server/tests/runs/requirements.txt";
+    if let Some(programs) = peers::pypi(steps, "schemathesis", requirements)? {
+        tests.env("CALLGATE_SCHEMATHESIS", programs.join("schemathesis"));
+    }
     if npm.is_some() && both.is_some() && legacy.is_some() {
         let folder: PathBuf = root().join("target/peers");
         tests.env("CALLGATE_PEERS", folder);

@@ -2,7 +2,6 @@
 
 use std::{sync::Arc, time::Duration};
 
-use callgate_engine::RunState;
 use futures_util::StreamExt as _;
 use http::{Method, StatusCode};
 use schemars::JsonSchema;
@@ -17,7 +16,7 @@ use super::{
 };
 use crate::{
     http::{Identity, Scope},
-    runs::{NewRun, Seen},
+    runs::{HostError, NewRun, Seen},
 };
 
 /// A run that is wanted.
@@ -135,8 +134,7 @@ async fn settled(api: &Api, run: &str, most: Duration) -> Result<(), Problem> {
     let mut seen = api.host.watch(run, None)?;
     let wait = async {
         loop {
-            let is_settled = api.host.state(run)? != RunState::Running && !api.host.drives(run);
-            if is_settled || api.host.state(run)?.is_over() {
+            if is_settled(api, run)? {
                 return Ok(());
             }
             let look = tokio::time::timeout(Duration::from_millis(250), async {
@@ -151,4 +149,15 @@ async fn settled(api: &Api, run: &str, most: Duration) -> Result<(), Problem> {
         }
     };
     tokio::time::timeout(most, wait).await.unwrap_or(Ok(()))
+}
+
+/// Whether nothing more happens by itself: the run is over, waits, or nobody drives it.
+fn is_settled(api: &Api, run: &str) -> Result<bool, Problem> {
+    let state = api.host.state(run)?;
+    if state.is_over() {
+        return Ok(true);
+    }
+    let is_driven =
+        api.host.drives(run) || api.host.journal().driver(run).map_err(HostError::from)?.is_some();
+    Ok(!is_driven)
 }

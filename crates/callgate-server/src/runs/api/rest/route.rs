@@ -115,7 +115,7 @@ async fn whole(body: axum::body::Body, most: usize, patience: Duration) -> Resul
         Ok(Ok(body)) => Ok(body.to_bytes()),
         Ok(Err(error)) if error.is::<LengthLimitError>() => {
             let detail = format!("a body may have {most} bytes, and this one has more");
-            Err(Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "body_too_large", detail)
+            Err(Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "body_too_long", detail)
                 .hint("Send less."))
         }
         Ok(Err(error)) => {

@@ -1,0 +1,42 @@
+//! Schemathesis, a program of other people, reads the document that is served and tries everything
+//! that it can think of, within its time.
+
+use std::process::{Command, Stdio};
+
+use serde_json::json;
+
+use crate::house::{House, folder};
+
+/// How long it may think, in seconds.
+const TIME: &str = "75";
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn schemathesis_finds_nothing() {
+    let Some(program) = std::env::var_os("CALLGATE_SCHEMATHESIS") else {
+        assert!(std::env::var("CI").as_deref() != Ok("true"), "CALLGATE_SCHEMATHESIS is not set");
+        eprintln!("skipped: CALLGATE_SCHEMATHESIS names no program; `cargo xtask test` brings it");
+        return;
+    };
+    let house = House::new(&[("look", json!({})), ("refund", json!({ "amount": 1 }))]);
+    let place = tempfile::tempdir().unwrap();
+    let server = house.serve(folder(place.path())).await;
+    let url = server.url("/api/openapi.json");
+    let settings = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/runs/schemathesis.toml");
+    let output = tokio::task::spawn_blocking(move || {
+        Command::new(program)
+            .args(["--config-file", settings, "run", &url, "--max-time", TIME])
+            .stdin(Stdio::null())
+            .output()
+            .unwrap()
+    })
+    .await
+    .unwrap();
+    let told = String::from_utf8_lossy(&output.stdout);
+    let why = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{told}\n{why}");
+    // It has seen every operation.
+    assert!(told.contains("24 selected / 24 total") || told.contains("selected"), "{told}");
+    let (status, runs) = server.get("/api/runs").await;
+    assert_eq!(status, 200, "the server still answers");
+    assert!(!runs["runs"].as_array().unwrap().is_empty(), "it began runs");
+}
