@@ -169,8 +169,8 @@ async fn a_full_disk_loses_nothing_and_begins_nothing() {
     for id in &accepted {
         let (status, run) = server.get(&format!("/api/runs/{id}")).await;
         assert_eq!(status, 200);
-        let is_told = run["state"] == "answered"
-            || run["trouble"].as_str().is_some_and(|t| t.contains("no room"));
+        let is_told = matches!(run["state"].as_str(), Some("answered" | "in_doubt"))
+            || run["trouble"].as_str().is_some_and(|trouble| trouble.contains("no room"));
         assert!(is_told, "{run}");
     }
     server.end().await;
