@@ -5,6 +5,7 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use callgate_contract::catalog::ToolFile;
 use callgate_wire::{Message, Part};
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -15,7 +16,7 @@ use crate::{
 };
 
 /// A run, looked into.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Inspection {
     /// By call: the text that the model read of it.
     pub read: BTreeMap<Arc<str>, String>,
@@ -28,7 +29,7 @@ pub struct Inspection {
 }
 
 /// A tool as the model was shown it.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Offered {
     /// Name, description and parameters as the provider's surface has them.
     pub definition: Value,

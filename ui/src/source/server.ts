@@ -101,7 +101,7 @@ export class ServerSource implements Source {
     if (query.text) asked.set("text", query.text);
     if (query.agent) asked.set("agent", query.agent);
     if (query.tool) asked.set("tool", query.tool);
-    if (query.verdict) asked.set("verdict", query.verdict);
+    if (query.verdict) asked.set("fault", query.verdict);
     for (const state of query.states ?? []) asked.append("state", state);
     if (after) asked.set("cursor", after);
     asked.set("limit", "100");

@@ -144,6 +144,12 @@ pub struct RunSummary {
     /// In a line, what came of it: the head of the answer, or what went wrong.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
+    /// The tools that its model called, each once, in the order of their first calls; at most 32.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tools: Vec<String>,
+    /// Kinds of refusals and failures of its calls, such as `schema_mismatch`, each once.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub faults: Vec<String>,
 }
 
 /// Which runs to list. Newest first.
@@ -161,6 +167,10 @@ pub struct Filter {
     pub before: Option<u64>,
     /// After this one in the list, by when it was started and its id: for the next page.
     pub below: Option<(u64, String)>,
+    /// That called this tool.
+    pub tool: Option<String>,
+    /// In which a call was refused or failed in this way.
+    pub fault: Option<String>,
     /// With this in id, goal or note, upper and lower case alike (of the letters a to z).
     pub text: Option<String>,
     /// At most so many. Default: all.
@@ -181,6 +191,8 @@ impl Filter {
                 .below
                 .as_ref()
                 .is_none_or(|(at, id)| (run.started_at, &*run.run) < (*at, id.as_str()))
+            && self.tool.as_ref().is_none_or(|tool| run.tools.contains(tool))
+            && self.fault.as_ref().is_none_or(|fault| run.faults.contains(fault))
             && self.text.as_ref().is_none_or(|part| {
                 holds(&run.run, part)
                     || holds(&run.goal, part)
@@ -248,6 +260,31 @@ struct Call<'a> {
     model: Option<String>,
 }
 
+/// Of a verdict or an outcome, whose it is and how it went wrong.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Judged {
+    name: Option<String>,
+    tool: Option<String>,
+    verdict: Option<Faulty>,
+    failure: Option<Kinded>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Faulty {
+    fault: Option<Kinded>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Kinded {
+    kind: String,
+}
+
+/// Tools that a list keeps of a run.
+const TOOLS: usize = 32;
+
 #[derive(Deserialize, Default)]
 #[serde(default)]
 struct Paused {
@@ -292,6 +329,8 @@ impl RunSummary {
             tokens: 0,
             parent: None,
             note: None,
+            tools: Vec::new(),
+            faults: Vec::new(),
         }
     }
 
@@ -299,6 +338,7 @@ impl RunSummary {
     /// changed.
     pub(crate) fn fold(&mut self, at: u64, element: &str) -> bool {
         let waited = !self.open.is_empty();
+        let (tools, faults) = (self.tools.len(), self.faults.len());
         if self.events == 0 {
             self.started_at = at;
         }
@@ -336,9 +376,12 @@ impl RunSummary {
             "approvalRequested" => self.wait(element, Want::Approval),
             "userAsked" => self.wait(element, Want::Answer),
             "callInDoubt" => self.wait(element, Want::Doubt),
-            "approvalDecided" | "userAnswered" | "doubtResolved" | "callFinished" => {
+            "callGated" => self.judge(element),
+            "callFinished" => {
                 self.close_if_open(element);
+                self.judge(element);
             }
+            "approvalDecided" | "userAnswered" | "doubtResolved" => self.close_if_open(element),
             "runPaused" => {
                 let paused: Paused = read(element);
                 // One that was handed over goes on with whoever takes it up.
@@ -361,7 +404,22 @@ impl RunSummary {
             kind,
             "modelRequested" | "modelReplied" | "callGated" | "callStarted" | "callFinished"
         );
-        waited || !counts_only
+        waited || !counts_only || tools != self.tools.len() || faults != self.faults.len()
+    }
+
+    /// Notes which tool was called, and how a call went wrong.
+    fn judge(&mut self, element: &str) {
+        let judged: Judged = read(element);
+        let note = |all: &mut Vec<String>, one: Option<String>| {
+            if let Some(one) = one.filter(|one| !one.is_empty() && !all.contains(one)) {
+                all.push(one);
+            }
+        };
+        if self.tools.len() < TOOLS {
+            note(&mut self.tools, judged.tool.or(judged.name));
+        }
+        let refused = judged.verdict.and_then(|verdict| verdict.fault);
+        note(&mut self.faults, refused.or(judged.failure).map(|fault| fault.kind));
     }
 
     fn doing(&self) -> RunState {

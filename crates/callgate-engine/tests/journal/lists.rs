@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use callgate_engine::{
     Journal, MemoryJournal,
-    journal::{Filter, Inbox, JournalError, Line, RunState, Want},
+    journal::{Filter, Inbox, JournalError, Line, RunState, SqliteJournal, Want},
 };
 use serde_json::json;
 
@@ -201,7 +201,8 @@ fn a_hundred_thousand_runs_are_listed_by_index() {
         let mut sql = rusqlite::Connection::open(journal.path()).unwrap();
         let transaction = sql.transaction().unwrap();
         let mut put = transaction
-            .prepare("INSERT INTO run VALUES (NULL, ?, ?, 'm', 'a goal', ?, NULL, 0, ?, ?, 3, 1, 1, 15, NULL, 'note', NULL)")
+            .prepare("INSERT INTO run VALUES (NULL, ?, ?, 'm', 'a goal', ?, NULL, 0, ?, ?, 3, 1, 1, 15, NULL, 'note', NULL, \
+                 '[\"t\"]', NULL)")
             .unwrap();
         for i in 0..n {
             let state = if i % 1000 == 0 { "waiting" } else { "answered" };
@@ -235,4 +236,57 @@ fn a_hundred_thousand_runs_are_listed_by_index() {
     assert!(part < whole / 3, "six short lists took {part:?}, the whole one {whole:?}");
     let none = Filter { text: Some("no such thing".into()), ..Filter::default() };
     assert_eq!(journal.list(&none).unwrap(), []);
+}
+
+/// Of a journal of the version before lists knew tools, the old runs are found as well.
+#[test]
+fn runs_are_found_by_tool_and_by_fault() {
+    let folder = tempfile::tempdir().unwrap();
+    let gated = |name: &str, tool: Option<&str>, kind: Option<&str>| {
+        let verdict = match kind {
+            Some(kind) => json!({"verdict": "refused", "fault": {"kind": kind, "message": "no",
+                "retryable": true, "executed": false}}),
+            None => json!({"verdict": "admitted", "arguments": "{}", "tier": "auto"}),
+        };
+        json!({"type": "callGated", "call": name, "name": name, "tool": tool, "raw": "{}",
+            "verdict": verdict})
+    };
+    let failed = json!({"type": "callFinished", "call": "c1", "attempt": 1, "failure": {
+        "kind": "timeout", "message": "late", "executed": "unknown", "retryable": false}});
+    let runs = [
+        ("r1", vec![started("g"), gated("getTicket", Some("get_ticket"), None), failed]),
+        ("r2", vec![started("g"), gated("get_ticket", None, Some("schema_mismatch"))]),
+        ("r3", vec![started("g"), gated("get_ticket_2", None, None)]),
+    ];
+    let check = |journal: &SqliteJournal, when: &str| {
+        let find = |tool: Option<&str>, fault: Option<&str>| -> Vec<String> {
+            let (tool, fault) = (tool.map(str::to_owned), fault.map(str::to_owned));
+            let filter = Filter { tool, fault, ..Filter::default() };
+            let mut found: Vec<_> =
+                journal.list(&filter).unwrap().iter().map(|run| run.run.to_string()).collect();
+            found.sort();
+            found
+        };
+        assert_eq!(find(Some("get_ticket"), None), ["r1", "r2"], "{when}");
+        assert_eq!(find(None, Some("schema_mismatch")), ["r2"], "{when}");
+        assert_eq!(find(None, Some("timeout")), ["r1"], "{when}");
+        assert_eq!(find(Some("get_ticket"), Some("timeout")), ["r1"], "{when}");
+        assert_eq!(find(Some("ticket"), None), [""; 0], "{when}");
+        assert_eq!(journal.summary("r3").unwrap().tools, ["get_ticket_2"], "{when}");
+    };
+    {
+        let journal = open(folder.path());
+        for (run, values) in &runs {
+            block_on(journal.append(&records(run, values))).unwrap();
+        }
+        check(&journal, "as it was written");
+    }
+    let path = folder.path().join("journal.db");
+    let file = rusqlite::Connection::open(&path).unwrap();
+    file.execute_batch(
+        "ALTER TABLE run DROP COLUMN tools; ALTER TABLE run DROP COLUMN faults; PRAGMA user_version = 1",
+    )
+    .unwrap();
+    drop(file);
+    check(&open(folder.path()), "migrated");
 }

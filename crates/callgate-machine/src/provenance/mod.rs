@@ -15,6 +15,7 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use callgate_contract::document::{Document, Kind, NodeRef, push_token};
 use callgate_wire::{AssistantPart, Message, Part};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::{Run, builtin::Builtin};
@@ -24,7 +25,7 @@ use sources::Sources;
 const MOST: usize = 500;
 
 /// Where a value came from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum From {
     /// The user's words: the goal, what they said later, what they answered.
@@ -40,7 +41,7 @@ pub enum From {
 }
 
 /// How well a place holds a value.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Match {
     /// As it is.
@@ -52,7 +53,7 @@ pub enum Match {
 }
 
 /// Where a value of a call's arguments came from.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Origin {
     /// JSON Pointer of the value in the arguments as the model wrote them.
     pub path: String,

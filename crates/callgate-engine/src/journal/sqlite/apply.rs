@@ -10,7 +10,7 @@ use rusqlite::{CachedStatement, Connection, OptionalExtension, params};
 use super::{
     body::{Body, Row, elements, sum},
     owners,
-    runs::Kept,
+    runs::{Kept, list_text},
     writer::Shared,
 };
 use crate::journal::{Inbox, JournalError, Message, Sent, now, summary::RunSummary};
@@ -56,11 +56,12 @@ const ENTRY: &str =
 const STEP: &str = "UPDATE run SET updated_at = ?, events = ?, hops = ?, calls = ?, tokens = ? \
     WHERE key = ? AND events = ? AND run = ?";
 const CHANGE: &str = "UPDATE run SET updated_at = ?, events = ?, hops = ?, calls = ?, tokens = ?, \
-    state = ?, open = ?, paused = ?, agent = ?, model = ?, goal = ?, note = ?, owner = ? \
+    state = ?, open = ?, paused = ?, agent = ?, model = ?, goal = ?, note = ?, owner = ?, \
+    tools = ?, faults = ? \
     WHERE key = ? AND events = ? AND run = ?";
 const FIRST: &str = "INSERT INTO run(run, agent, model, goal, state, open, paused, started_at, \
-    updated_at, events, hops, calls, tokens, parent, note, owner) \
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+    updated_at, events, hops, calls, tokens, parent, note, owner, tools, faults) \
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
 
 impl<'c> Applier<'c> {
     pub(super) fn new(
@@ -179,6 +180,8 @@ impl<'c> Applier<'c> {
                 new.goal,
                 new.note,
                 kept.owner,
+                list_text(&new.tools),
+                list_text(&new.faults),
                 kept.key,
                 body.seq as i64,
                 body.run,
@@ -210,6 +213,8 @@ impl<'c> Applier<'c> {
             new.parent,
             new.note,
             kept.owner,
+            list_text(&new.tools),
+            list_text(&new.faults),
         ]);
         kept.key = made.map_err(|e| self.file(&e))?;
         Ok(kept)

@@ -186,6 +186,13 @@ impl Reader {
         if let Some(parent) = &filter.parent {
             also("parent = ?", Box::new(parent.clone()));
         }
+        let in_list = |one: &String| serde_json::to_string(one).unwrap_or_default();
+        if let Some(tool) = &filter.tool {
+            also("instr(tools, ?) > 0", Box::new(in_list(tool)));
+        }
+        if let Some(fault) = &filter.fault {
+            also("instr(faults, ?) > 0", Box::new(in_list(fault)));
+        }
         if let Some(since) = filter.since {
             also("started_at >= ?", Box::new(since.cast_signed()));
         }

@@ -15,10 +15,21 @@ pub(super) struct Kept {
     pub owner: Option<Arc<str>>,
 }
 
+/// A list of words, kept as JSON.
+fn list(row: &Row<'_>, index: usize) -> rusqlite::Result<Vec<String>> {
+    let text: Option<String> = row.get(index)?;
+    Ok(text.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default())
+}
+
+/// The same as it is kept; nothing where it is empty.
+pub(super) fn list_text(all: &[String]) -> Option<String> {
+    if all.is_empty() { None } else { serde_json::to_string(all).ok() }
+}
+
 impl Kept {
     /// The columns that [`read`](Self::read) wants, in its order.
     pub(super) const COLUMNS: &str = "key, run, agent, model, goal, state, open, paused, \
-        started_at, updated_at, events, hops, calls, tokens, parent, note, owner";
+        started_at, updated_at, events, hops, calls, tokens, parent, note, owner, tools, faults";
 
     pub(super) fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
         let number = |index| row.get::<_, i64>(index).map(i64::cast_unsigned);
@@ -42,6 +53,8 @@ impl Kept {
                 tokens: number(13)?,
                 parent: row.get(14)?,
                 note: row.get(15)?,
+                tools: list(row, 17)?,
+                faults: list(row, 18)?,
             },
             owner: row.get(16)?,
         })

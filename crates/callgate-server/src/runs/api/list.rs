@@ -33,6 +33,12 @@ struct Which {
     #[serde(default)]
     #[schemars(range(max = 9_007_199_254_740_991_u64))]
     since: Option<u64>,
+    /// That called this tool.
+    #[serde(default)]
+    tool: Option<String>,
+    /// In which a call was refused or failed in this way, such as `schema_mismatch`.
+    #[serde(default)]
+    fault: Option<String>,
     /// With this in id, goal or what came of it.
     #[serde(default)]
     text: Option<String>,
@@ -87,6 +93,8 @@ async fn list(
         agent: which.agent,
         parent: which.parent,
         since: which.since,
+        tool: which.tool,
+        fault: which.fault,
         text: which.text,
         below,
         // One more tells whether there is a next page.

@@ -3,7 +3,10 @@
 use std::sync::Arc;
 
 use callgate_engine::{book::Imported, runfile};
-use callgate_machine::doctor::{self, Finding};
+use callgate_machine::{
+    doctor::{self, Finding},
+    inspect::inspect,
+};
 use http::Method;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -67,6 +70,26 @@ pub(super) fn routes() -> Vec<Route> {
                 api.work(move |api| {
                     let records = api.host.book().records(&run.id)?;
                     Ok(Json(Findings { findings: doctor::examine(&records) }))
+                })
+                .await
+            },
+        ),
+        route(
+            Method::GET,
+            "/api/runs/{id}/inspection",
+            Scope::Read,
+            Info {
+                id: "inspectRun",
+                tag: "papers",
+                summary: "What is worked out of a run beside its events",
+                about: "What the model read of each call, what it was offered, where its arguments came \
+                        from, what the doctor finds.",
+                problems: PROBLEMS,
+            },
+            async |api: Arc<Api>, (By(_), Path(run)): (By, Path<Run>)| {
+                api.work(move |api| {
+                    let (records, run) = api.host.book().folded(&run.id)?;
+                    Ok(Json(inspect(&records, &run)))
                 })
                 .await
             },
