@@ -70,6 +70,9 @@ pub(crate) enum Verb {
     /// Serve the project: runs over HTTP, its tools to MCP clients, each call through every gate
     #[command(after_long_help = crate::verbs::serve::cli::EXAMPLES)]
     Serve(Box<crate::verbs::serve::cli::Serve>),
+    /// Make, list and revoke the tokens that callers of a server present
+    #[command(after_long_help = crate::verbs::token::cli::EXAMPLES)]
+    Token(crate::verbs::token::cli::Tokens),
     /// Drive runs of the project's agent for Restate
     #[cfg(feature = "restate")]
     #[command(after_long_help = crate::verbs::restate::cli::WORKER_EXAMPLES)]
@@ -115,6 +118,7 @@ impl Verb {
             },
             Self::Lock(lock) => lock.json,
             Self::Serve(serve) => serve.json,
+            Self::Token(tokens) => tokens.what.is_json(),
             #[cfg(feature = "restate")]
             Self::Worker(worker) => worker.json,
             Self::Check(check) => check.json || check.format == ReportFormat::Json,

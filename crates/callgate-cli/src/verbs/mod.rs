@@ -18,6 +18,7 @@ pub(crate) mod runs;
 mod schema;
 pub(crate) mod serve;
 mod test;
+pub(crate) mod token;
 mod tools;
 
 use crate::{
@@ -37,6 +38,7 @@ pub(crate) fn go(cli: Cli) -> Result<Exit, Failure> {
         Verb::Mcp(mcp) => mcp::go(&mcp.what),
         Verb::Lock(lock) => lock::go(&lock),
         Verb::Serve(serve) => serve::go(&serve),
+        Verb::Token(tokens) => token::go(&tokens),
         #[cfg(feature = "restate")]
         Verb::Worker(worker) => restate::worker(&worker),
         Verb::Check(check) => check::go(&check),

@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, fs, path::Path};
 
 use crate::binary::callgate;
 
-const VERBS: [&[&str]; 51] = [
+const VERBS: [&[&str]; 55] = [
     &[],
     &["init"],
     &["run"],
@@ -39,6 +39,10 @@ const VERBS: [&[&str]; 51] = [
     &["mcp", "ping"],
     &["lock"],
     &["serve"],
+    &["token"],
+    &["token", "new"],
+    &["token", "list"],
+    &["token", "revoke"],
     &["check"],
     &["test"],
     &["compat"],
@@ -86,7 +90,9 @@ fn the_page_and_the_help_name_the_same_options() {
         all
     };
     assert_eq!(ours(&docs), ours(&help));
-    for variable in ["CALLGATE_MODEL", "CALLGATE_JOURNAL", "NO_COLOR", "CLICOLOR"] {
+    for variable in
+        ["CALLGATE_MODEL", "CALLGATE_JOURNAL", "CALLGATE_TOKENS_FILE", "NO_COLOR", "CLICOLOR"]
+    {
         assert!(docs.contains(variable) && help.contains(variable), "{variable}");
     }
 }

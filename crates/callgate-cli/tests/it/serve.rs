@@ -24,13 +24,13 @@ fn shop() -> Project {
 }
 
 /// A server that runs, and is killed if the test fails.
-struct Server {
-    child: Child,
+pub(crate) struct Server {
+    pub(crate) child: Child,
     out: BufReader<ChildStdout>,
 }
 
 impl Server {
-    fn start(project: &Project, arguments: &[&str]) -> Self {
+    pub(crate) fn start(project: &Project, arguments: &[&str]) -> Self {
         let arguments = [&["serve"], arguments].concat();
         let mut command = callgate(project.dir(), &arguments).command;
         command.stdin(Stdio::piped()).stderr(Stdio::piped());
@@ -39,7 +39,7 @@ impl Server {
         Self { child, out }
     }
 
-    fn line(&mut self) -> Value {
+    pub(crate) fn line(&mut self) -> Value {
         let mut line = String::new();
         self.out.read_line(&mut line).unwrap();
         serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line:?}"))
@@ -56,13 +56,13 @@ impl Server {
         answer
     }
 
-    fn terminate(&self) {
+    pub(crate) fn terminate(&self) {
         let pid = i32::try_from(self.child.id()).unwrap();
         kill_process(Pid::from_raw(pid).unwrap(), Signal::TERM).unwrap();
     }
 
     /// Waits for the end; what was not read yet comes with it.
-    fn ended(mut self) -> Ended {
+    pub(crate) fn ended(mut self) -> Ended {
         drop(self.child.stdin.take());
         let (mut out, mut err) = (String::new(), String::new());
         self.out.read_to_string(&mut out).unwrap();

@@ -21,6 +21,9 @@ pub(super) enum Fact {
     Mended { name: Cow<'static, str> },
     /// A person decided, or nobody did in time.
     Decided { decision: &'static str },
+    /// The gate proxy answered a client.
+    #[cfg(feature = "proxy")]
+    Served { api: &'static str, model: Arc<str>, status: u16, ms: u64, usage: Usage },
     /// A call of a tool ended.
     Ended { tool: Arc<str>, outcome: Cow<'static, str>, ms: u64 },
 }

@@ -10,6 +10,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
+use callgate_wire::Usage;
 use prometheus_client::{
     encoding::{EncodeLabelSet, text},
     metrics::{counter::Counter, family::Family, gauge::Gauge, histogram::Histogram},
@@ -93,6 +94,21 @@ struct RouteLabel {
     route: String,
 }
 
+#[cfg(feature = "proxy")]
+#[derive(Debug, Clone, Hash, PartialEq, Eq, EncodeLabelSet)]
+struct AnswerLabels {
+    api: &'static str,
+    model: String,
+    status: u16,
+}
+
+#[cfg(feature = "proxy")]
+#[derive(Debug, Clone, Hash, PartialEq, Eq, EncodeLabelSet)]
+struct ApiLabels {
+    api: &'static str,
+    model: String,
+}
+
 type Timed<L> = Family<L, Histogram, fn() -> Histogram>;
 
 /// Seconds: from a function in this process to the slowest reply that anybody waits for.
@@ -121,6 +137,10 @@ pub(super) struct Metrics {
     tool_seconds: Timed<ToolLabels>,
     http: Family<HttpLabels, Counter>,
     http_seconds: Timed<RouteLabel>,
+    #[cfg(feature = "proxy")]
+    answers: Family<AnswerLabels, Counter>,
+    #[cfg(feature = "proxy")]
+    answer_seconds: Timed<ApiLabels>,
 }
 
 impl Metrics {
@@ -143,6 +163,10 @@ impl Metrics {
             tool_seconds: Family::new_with_constructor(timed()),
             http: Family::default(),
             http_seconds: Family::new_with_constructor(timed()),
+            #[cfg(feature = "proxy")]
+            answers: Family::default(),
+            #[cfg(feature = "proxy")]
+            answer_seconds: Family::new_with_constructor(timed()),
         };
         let all = &mut metrics.registry;
         all.register("runs", "Runs that ended, by how", metrics.runs.clone());
@@ -162,6 +186,13 @@ impl Metrics {
         all.register("http_requests", "Requests, by route and status", metrics.http.clone());
         let (name, help) = ("http_duration", "From a request's head to the head of its answer");
         all.register_with_unit(name, help, Unit::Seconds, metrics.http_seconds.clone());
+        #[cfg(feature = "proxy")]
+        {
+            let help = "Answers of the gate proxy, by the API that the client speaks";
+            all.register("proxy_answers", help, metrics.answers.clone());
+            let (name, help) = ("proxy_duration", "From a client's request to its whole answer");
+            all.register_with_unit(name, help, Unit::Seconds, metrics.answer_seconds.clone());
+        }
         metrics
     }
 
@@ -184,16 +215,16 @@ impl Metrics {
                 let labels = ModelLabels { model: model.clone(), outcome: outcome.to_string() };
                 self.hops.get_or_create(&labels).inc();
                 self.model_seconds.get_or_create(&labels).observe(in_seconds(*ms));
-                let rows = [
-                    ("input", usage.input_tokens),
-                    ("output", usage.output_tokens),
-                    ("cached", usage.cached_tokens),
-                    ("reasoning", usage.reasoning_tokens),
-                ];
-                for (kind, tokens) in rows.into_iter().filter(|(_, tokens)| *tokens > 0) {
-                    let labels = TokenLabels { model: model.clone(), kind };
-                    self.tokens.get_or_create(&labels).inc_by(tokens);
-                }
+                self.spend(&model, *usage);
+            }
+            #[cfg(feature = "proxy")]
+            Fact::Served { api, model, status, ms, usage } => {
+                let model = self.models.value(model);
+                self.spend(&model, *usage);
+                let labels = AnswerLabels { api, model: model.clone(), status: *status };
+                self.answers.get_or_create(&labels).inc();
+                let labels = ApiLabels { api, model };
+                self.answer_seconds.get_or_create(&labels).observe(in_seconds(*ms));
             }
             Fact::Judged { tool, verdict } => {
                 // A name that a model made up is no value.
@@ -212,6 +243,19 @@ impl Metrics {
                     ToolLabels { tool: self.tools.value(tool), outcome: outcome.to_string() };
                 self.tool_seconds.get_or_create(&labels).observe(in_seconds(*ms));
             }
+        }
+    }
+
+    fn spend(&self, model: &str, usage: Usage) {
+        let rows = [
+            ("input", usage.input_tokens),
+            ("output", usage.output_tokens),
+            ("cached", usage.cached_tokens),
+            ("reasoning", usage.reasoning_tokens),
+        ];
+        for (kind, tokens) in rows.into_iter().filter(|(_, tokens)| *tokens > 0) {
+            let labels = TokenLabels { model: model.to_owned(), kind };
+            self.tokens.get_or_create(&labels).inc_by(tokens);
         }
     }
 

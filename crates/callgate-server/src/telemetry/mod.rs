@@ -6,6 +6,7 @@
 //! - `story`: one run as its events tell it, a fold; `stories`: all of them. `ids`: traces and
 //!   spans are named by what they stand for, so that a run goes on in its trace in another process.
 //! - `metrics`: Prometheus. `otlp`: OpenTelemetry. `semconv`: the names of its GenAI conventions.
+//! - `proxied`: answers of the gate proxy.
 //! - `content`: what people and models said, which is left out unless it is asked for.
 
 mod content;
@@ -13,6 +14,8 @@ mod fact;
 mod ids;
 mod metrics;
 mod otlp;
+#[cfg(feature = "proxy")]
+mod proxied;
 mod semconv;
 mod span;
 mod stories;
@@ -21,7 +24,7 @@ mod words;
 
 use std::{
     fmt,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, OnceLock, PoisonError},
 };
 
 use axum::{Router, middleware, response::IntoResponse as _, routing::get};
@@ -79,7 +82,7 @@ struct Inner {
     stories: Mutex<Stories>,
     metrics: Metrics,
     exporter: Option<Exporter>,
-    history: Option<History>,
+    history: OnceLock<History>,
 }
 
 impl fmt::Debug for Telemetry {
@@ -99,7 +102,14 @@ impl Telemetry {
         let sends = endpoint.is_some() || otlp::is_in_environment();
         let exporter = sends.then(|| Exporter::new(endpoint.as_deref(), &service)).transpose()?;
         let stories = Mutex::new(Stories::new(content));
+        let history = history.map(OnceLock::from).unwrap_or_default();
         Ok(Self(Arc::new(Inner { stories, metrics: Metrics::new(), exporter, history })))
+    }
+
+    /// Where to read the past of runs, for whoever opens a journal only later. The first counts.
+    pub fn remember(&self, history: History) {
+        // A second one is of the same journal.
+        let _ = self.0.history.set(history);
     }
 
     /// Whether spans are sent to a collector.
@@ -174,7 +184,7 @@ impl Telemetry {
 
     /// What the journal has of a run that was not heard of, and of those that it is a part of.
     fn look_up(&self, record: &Record, past: &mut Vec<Vec<Record>>) {
-        let Some(history) = &self.0.history else { return };
+        let Some(history) = self.0.history.get() else { return };
         let knows =
             |run: &str| self.0.stories.lock().unwrap_or_else(PoisonError::into_inner).knows(run);
         let parent = |event: &Event| match event {

@@ -71,12 +71,60 @@ pub(crate) struct Serve {
     pub(crate) no_runs: bool,
     #[command(flatten)]
     pub(crate) keeping: Keeping,
+    #[command(flatten)]
+    pub(crate) watching: Watching,
     /// Over HTTP, one line of JSON on standard output once it listens
     #[arg(long)]
     pub(crate) json: bool,
     /// Show no calls
     #[arg(short, long)]
     pub(crate) quiet: bool,
+}
+
+/// What is told of the server's work.
+#[derive(Debug, Args)]
+pub(crate) struct Watching {
+    /// The OpenTelemetry collector that traces go to, by OTLP over HTTP, such as
+    /// http://localhost:4318; else OTEL_EXPORTER_OTLP_ENDPOINT counts, and without it none are sent
+    #[arg(long, value_name = "URL")]
+    pub(crate) otlp: Option<String>,
+    /// Put what people, models and tools said into traces, too
+    #[arg(long)]
+    pub(crate) otlp_content: bool,
+    /// What is logged on standard error. Default: warn
+    #[arg(long, value_enum, value_name = "LEVEL")]
+    pub(crate) log_level: Option<LogLevel>,
+    /// How. Default: text
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    pub(crate) log_format: Option<LogFormat>,
+}
+
+/// What is logged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum LogLevel {
+    /// Nothing
+    Off,
+    /// What keeps the server from its work
+    Error,
+    /// What somebody should look at
+    Warn,
+    /// Every request, too
+    Info,
+    /// Why connections broke, too
+    Debug,
+    /// Everything that there is
+    Trace,
+}
+
+/// How it is logged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum LogFormat {
+    /// A line for people
+    Text,
+    /// An object a line
+    Json,
 }
 
 /// Who drives runs.

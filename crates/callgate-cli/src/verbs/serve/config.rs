@@ -1,13 +1,16 @@
 //! The settings of the server: a file, and what is said on the command line before it.
 
-use std::path::{Path, PathBuf};
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
 
 use callgate::contract::{Mistake, Mode, catalog::Source, schema::Schema};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::cli::{Engine, Serve};
+use super::cli::{Engine, LogFormat, LogLevel, Serve};
 use crate::failure::Failure;
 
 /// The file's name in a project.
@@ -45,6 +48,45 @@ pub(crate) struct Config {
     pub(crate) mcp: Mcp,
     /// Runs over HTTP, at /api.
     pub(crate) runs: Runs,
+    /// The inspector, at /.
+    pub(crate) ui: Ui,
+    /// The gate proxy, at /v1: endpoints of OpenAI and Anthropic with gates behind them.
+    pub(crate) proxy: Proxy,
+    /// Metrics, at /metrics, and traces.
+    pub(crate) telemetry: Telemetry,
+    /// What is logged on standard error.
+    pub(crate) log: Log,
+}
+
+/// Metrics and traces.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub(crate) struct Telemetry {
+    /// Whether metrics are served. Default: yes.
+    pub(crate) metrics: bool,
+    /// The collector that traces go to, by OTLP over HTTP, such as http://localhost:4318; else the
+    /// variable OTEL_EXPORTER_OTLP_ENDPOINT counts, and without it none are sent.
+    pub(crate) otlp: Option<String>,
+    /// Whether traces have what people, models and tools said. Default: no.
+    pub(crate) content: bool,
+    /// The service's name. Default: callgate.
+    pub(crate) service: Option<String>,
+}
+
+impl Default for Telemetry {
+    fn default() -> Self {
+        Self { metrics: true, otlp: None, content: false, service: None }
+    }
+}
+
+/// What is logged.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub(crate) struct Log {
+    /// From which level. Default: warn.
+    pub(crate) level: Option<LogLevel>,
+    /// As what. Default: text.
+    pub(crate) format: Option<LogFormat>,
 }
 
 /// How often a token may be used.
@@ -85,6 +127,20 @@ impl Default for Mcp {
     }
 }
 
+/// The inspector.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub(crate) struct Ui {
+    /// Whether it is served. Default: yes, where runs are.
+    pub(crate) enabled: bool,
+}
+
+impl Default for Ui {
+    fn default() -> Self {
+        Self { enabled: true }
+    }
+}
+
 /// Who answers calls of tier approve.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
@@ -120,6 +176,51 @@ pub(crate) struct Runs {
     /// Whether the bytes that go to the model's provider and come back are kept with the run,
     /// without headers. Default: yes.
     pub(crate) keep_wire: Option<bool>,
+}
+
+/// The gate proxy.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub(crate) struct Proxy {
+    /// Whether it is served. Default: yes.
+    pub(crate) enabled: bool,
+    /// The model of requests that name none, provider:model; else the one of runs.
+    pub(crate) model: Option<String>,
+    /// Other names for models, to provider:model, for applications that name another one; `*` is
+    /// every name that is neither here nor provider:model.
+    pub(crate) aliases: BTreeMap<String, String>,
+    /// The models that may be asked for beside these, provider:model or a beginning of it and `*`.
+    /// Default: any but scripts.
+    pub(crate) models: Option<Vec<String>>,
+    /// How often the model is asked for one answer, the first time included. Default: 4.
+    #[schemars(range(min = 1))]
+    pub(crate) attempts: Option<u32>,
+    /// No further attempt once an answer has cost so many tokens.
+    pub(crate) tokens: Option<u64>,
+    /// How long an answer may take, with all its attempts. Default: 600.
+    #[schemars(range(min = 1))]
+    pub(crate) seconds: Option<u64>,
+    /// The longest request, in bytes. Default: 33554432.
+    pub(crate) max_body_bytes: Option<usize>,
+    /// Requests at the same time; further ones are refused. Default: 1024.
+    #[schemars(range(min = 1))]
+    pub(crate) max_requests: Option<usize>,
+}
+
+impl Default for Proxy {
+    fn default() -> Self {
+        Self {
+            enabled: true,
+            model: None,
+            aliases: BTreeMap::new(),
+            models: None,
+            attempts: None,
+            tokens: None,
+            seconds: None,
+            max_body_bytes: None,
+            max_requests: None,
+        }
+    }
 }
 
 impl Config {
@@ -173,6 +274,8 @@ mod tests {
         let mistakes = Config::read("serve.json", text).unwrap_err();
         assert_eq!(mistakes.len(), 1, "{mistakes:?}");
         assert_eq!((mistakes[0].line, mistakes[0].pointer.as_str()), (3, "/runs/maximum"));
+        let example = include_str!("../../../../../packaging/serve.json");
+        assert_eq!(Config::read("serve.json", example).unwrap().drain_seconds, Some(10));
         let empty = Config::read("serve.json", "{}").unwrap();
         assert!(empty.mcp.enabled && empty.runs.enabled.is_none());
     }

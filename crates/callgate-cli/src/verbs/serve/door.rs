@@ -5,6 +5,7 @@ use std::{net::SocketAddr, path::Path};
 use callgate::server::{
     ServeError,
     http::{HttpOptions, Rate, Ready, TlsFiles, Token},
+    ui,
 };
 
 use super::{cli::Serve, config::Config};
@@ -32,6 +33,11 @@ pub(super) fn door(serve: &Serve, config: &Config, folder: &Path) -> Result<Http
             Some(Rate { per_second: rate.per_second, burst: rate.burst })
         }),
         tls: tls(serve, config, folder),
+        public_paths: if config.ui.enabled { ui::paths() } else { Vec::new() },
+        max_bodies: config
+            .proxy
+            .max_body_bytes
+            .map_or(defaults.max_bodies, |most| vec![("/v1/".to_owned(), most)]),
         ready: Ready::not_yet("runs are being taken up"),
         allowed_hosts: [&*serve.allow_host, &*config.allow_hosts].concat(),
         allowed_origins: [&*serve.allow_origin, &*config.allow_origins].concat(),
@@ -75,6 +81,11 @@ pub(super) fn failure(error: &ServeError) -> Failure {
         ServeError::WeakToken(_) => Failure::configuration("weak_token", message)
             .hint("For example: export CALLGATE_TOKEN=$(openssl rand -hex 32)."),
         ServeError::Origin(_) => Failure::configuration("bad_origin", message),
+        ServeError::Tokens(_) => Failure::configuration("bad_tokens", message)
+            .hint("callgate token new NAME --scope run makes a token, and the file with it."),
+        ServeError::Tls { .. } => Failure::configuration("bad_certificate", message),
+        ServeError::Telemetry(_) => Failure::configuration("bad_collector", message)
+            .hint("For example --otlp http://localhost:4318."),
         _ => Failure::new(Exit::Internal, "serve", message),
     }
 }

@@ -8,7 +8,10 @@ use callgate::{
     engine::{Elsewhere, Journal, MemoryJournal},
     machine::agent::ModelNames,
     model::ModelError,
-    server::runs::{HostOptions, HostedAgent, RunHost},
+    server::{
+        runs::{HostOptions, HostedAgent, RunHost},
+        telemetry::Telemetry,
+    },
 };
 
 use super::{
@@ -23,6 +26,7 @@ pub(super) fn host(
     config: &Config,
     folder: &Path,
     projects: &[Project],
+    telemetry: &Telemetry,
     screen: &Screen,
 ) -> Result<Option<Arc<RunHost>>, Failure> {
     if serve.no_runs || config.runs.enabled == Some(false) {
@@ -56,6 +60,9 @@ pub(super) fn host(
         }
     }
     let journal = kept(serve, config, folder)?;
+    let past = journal.clone();
+    // A run whose past cannot be read now is told of without it.
+    telemetry.remember(Arc::new(move |run| past.load(run).unwrap_or_default()));
     let mut agents = Vec::new();
     for (i, project) in projects.iter().enumerate() {
         let chosen = if i == 0 { model } else { None };
@@ -77,6 +84,7 @@ pub(super) fn host(
         max_runs: config.runs.max.unwrap_or(defaults.max_runs),
         max_waiting: config.runs.max_waiting.unwrap_or(defaults.max_waiting),
         variants: Some(Arc::new(variants)),
+        observer: Some(telemetry.observer()),
         ..defaults
     };
     let host = RunHost::new(agents, options);

@@ -3,6 +3,7 @@
 //! - [`cli`], [`config`]: what can be said, on the command line and in a file.
 //! - [`door`]: who may come in.
 //! - [`hosts`]: who drives runs.
+//! - [`logs`]: what is logged.
 //! - [`mounts`]: what is served, one file a part.
 //!
 //! Over HTTP the URL goes to standard error; over standard input and output nothing but the
@@ -12,6 +13,7 @@ pub(crate) mod cli;
 pub(crate) mod config;
 mod door;
 mod hosts;
+mod logs;
 mod mounts;
 
 use std::{sync::Arc, time::Duration};
@@ -20,10 +22,11 @@ use callgate::{
     Project,
     contract::Mode,
     server::{
-        Router,
+        Router, ServeError,
         http::{HttpOptions, HttpServer},
         mcp::{McpOptions, McpServer},
         runs::RunHost,
+        telemetry::{Telemetry, TelemetryOptions},
     },
 };
 use serde_json::{Value, json};
@@ -60,7 +63,10 @@ pub(super) fn go(serve: &Serve) -> Result<Exit, Failure> {
         (given, _) => input::caller(given.as_deref())?,
     };
     // Before anything is started: a door that may not be opened.
-    let door = door::door(serve, &config, &folder)?;
+    let mut door = door::door(serve, &config, &folder)?;
+    logs::start(serve, &config)?;
+    let telemetry = telemetry(serve, &config).map_err(|error| door::failure(&error))?;
+    door.watch = Some(telemetry.watch());
     let screen = Screen::stderr();
     if serve.json || serve.quiet {
         screen.silence();
@@ -80,12 +86,32 @@ pub(super) fn go(serve: &Serve) -> Result<Exit, Failure> {
                 }
             }
         }
-        let all = All { serve, config: &config, folder: &folder, caller, screen: &screen };
+        let all = All {
+            serve,
+            config: &config,
+            folder: &folder,
+            caller,
+            telemetry: &telemetry,
+            screen: &screen,
+        };
         let work = all.serve(door, &projects, &stop);
         let done = signals.guard(work, &stop, || stopping(&screen)).await;
+        telemetry.close().await;
         end(&projects, &stop, &mut signals).await;
         done.ok_or_else(Failure::killed)??;
         Ok(Exit::Done)
+    })
+}
+
+/// What counts, and sends traces where somebody takes them.
+fn telemetry(serve: &Serve, config: &Config) -> Result<Telemetry, ServeError> {
+    let (said, set) = (&serve.watching, &config.telemetry);
+    let defaults = TelemetryOptions::default();
+    Telemetry::new(TelemetryOptions {
+        service: set.service.clone().unwrap_or(defaults.service),
+        endpoint: said.otlp.clone().or_else(|| set.otlp.clone()),
+        content: said.otlp_content || set.content,
+        history: None,
     })
 }
 
@@ -110,6 +136,7 @@ struct All<'a> {
     config: &'a Config,
     folder: &'a std::path::Path,
     caller: Value,
+    telemetry: &'a Telemetry,
     screen: &'a Arc<Screen>,
 }
 
@@ -132,7 +159,7 @@ impl All<'_> {
                 approvals: mounts::who(self.config.mcp.approvals),
                 ..McpOptions::default()
             };
-            let gates = mounts::watched(&tools, self.screen, is_quiet);
+            let gates = mounts::watched(&tools, self.telemetry, self.screen, is_quiet);
             let mcp = McpServer::new(gates, options).map_err(|error| door::failure(&error))?;
             let (input, output) = (tokio::io::stdin(), tokio::io::stdout());
             let served = mcp.serve_stdio(input, output, stop.token()).await;
@@ -140,7 +167,14 @@ impl All<'_> {
         }
         // The port first: whoever cannot have it must not take up runs.
         let http = HttpServer::bind(door).await.map_err(|error| door::failure(&error))?;
-        let host = hosts::host(self.serve, self.config, self.folder, projects, self.screen)?;
+        let host = hosts::host(
+            self.serve,
+            self.config,
+            self.folder,
+            projects,
+            self.telemetry,
+            self.screen,
+        )?;
         let drain = self.config.drain_seconds.map_or(DRAIN, Duration::from_secs);
         let mounts = mounts::all(&World {
             project,
@@ -150,7 +184,10 @@ impl All<'_> {
             address: http.address(),
             tools: &tools,
             caller: &self.caller,
+            model: self.serve.model.as_deref().or(self.config.runs.model.as_deref()),
+            base_url: self.serve.base_url.as_deref(),
             host: host.as_ref(),
+            telemetry: self.telemetry,
             drain,
             screen: self.screen,
             is_quiet,
@@ -205,6 +242,7 @@ impl All<'_> {
             let what = match mount.name {
                 "mcp" => format!("{} of {name:?}", words::count(tools, "tool")),
                 "runs" => format!("runs of {name:?}"),
+                "proxy" => "the gate proxy, for the base URL of a client's library,".to_owned(),
                 other => other.to_owned(),
             };
             self.screen.line(format!("{what} at {base}{}", mount.path));

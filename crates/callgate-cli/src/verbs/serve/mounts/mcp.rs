@@ -5,8 +5,11 @@ use std::{sync::Arc, time::Instant};
 use callgate::{
     Toolset,
     contract::Catalog,
-    engine::{ApproveAll, AskWith, Called, Word},
-    server::mcp::{CalledFuture, GateCall, Gates, McpOptions, McpServer},
+    engine::{ApproveAll, AskWith, Called, Observer, Word},
+    server::{
+        mcp::{CalledFuture, GateCall, Gates, McpOptions, McpServer},
+        telemetry::Telemetry,
+    },
 };
 
 use super::{Mount, World};
@@ -25,7 +28,7 @@ pub(super) fn mount(world: &World<'_>) -> Result<Option<Mount>, Failure> {
         drain: world.drain,
         ..options(world, world.config.mcp.approvals)
     };
-    let gates = watched(world.tools, world.screen, world.is_quiet);
+    let gates = watched(world.tools, world.telemetry, world.screen, world.is_quiet);
     let mcp = McpServer::new(gates, options).map_err(|error| door::failure(&error))?;
     let (router, drain) = (mcp.router(world.http), Box::pin(mcp.drain()));
     Ok(Some(Mount { name: "mcp", path: "/mcp", router, drain }))
@@ -57,14 +60,17 @@ pub(in crate::verbs::serve) fn who(approvals: Approvals) -> callgate::server::mc
 /// The tools, with a line on standard error for each call.
 pub(in crate::verbs::serve) fn watched(
     tools: &Toolset,
+    telemetry: &Telemetry,
     screen: &Arc<Screen>,
     is_quiet: bool,
 ) -> impl Gates {
-    Watched { tools: tools.clone(), screen: screen.clone(), is_quiet }
+    let (tools, telemetry) = (tools.clone(), telemetry.observer());
+    Watched { tools, telemetry, screen: screen.clone(), is_quiet }
 }
 
 struct Watched {
     tools: Toolset,
+    telemetry: Observer,
     screen: Arc<Screen>,
     is_quiet: bool,
 }
@@ -74,7 +80,14 @@ impl Gates for Watched {
         self.tools.catalog().clone()
     }
 
-    fn call(&self, call: GateCall) -> CalledFuture<'_> {
+    fn call(&self, mut call: GateCall) -> CalledFuture<'_> {
+        let (counts, then) = (self.telemetry.clone(), call.observer.take());
+        call.observer = Some(Arc::new(move |notice| {
+            counts(notice);
+            if let Some(then) = &then {
+                then(notice);
+            }
+        }));
         Box::pin(async move {
             let (began, tool) = (Instant::now(), call.tool.clone());
             let called = Gates::call(&self.tools, call).await?;

@@ -5,12 +5,15 @@
 
 mod api;
 mod mcp;
+mod metrics;
+mod proxy;
+mod ui;
 
 use std::{future::Future, net::SocketAddr, path::Path, pin::Pin, sync::Arc, time::Duration};
 
 use callgate::{
     Project, Toolset,
-    server::{Router, http::HttpOptions, runs::RunHost},
+    server::{Router, http::HttpOptions, runs::RunHost, telemetry::Telemetry},
 };
 use serde_json::Value;
 
@@ -33,8 +36,13 @@ pub(super) struct World<'w> {
     pub(super) tools: &'w Toolset,
     /// Who calls where a token does not say.
     pub(super) caller: &'w Value,
+    /// The model that was typed or set for runs, and where its API was said to be.
+    pub(super) model: Option<&'w str>,
+    pub(super) base_url: Option<&'w str>,
     /// Runs, where they are driven here.
     pub(super) host: Option<&'w Arc<RunHost>>,
+    /// Counts, and sends traces.
+    pub(super) telemetry: &'w Telemetry,
     /// How long calls at work have to end.
     pub(super) drain: Duration,
     pub(super) screen: &'w Arc<Screen>,
@@ -55,7 +63,7 @@ pub(super) struct Mount {
 /// Makes a part; nothing where it is not wanted.
 type Make = fn(&World<'_>) -> Result<Option<Mount>, Failure>;
 
-const PARTS: &[Make] = &[mcp::mount, api::mount];
+const PARTS: &[Make] = &[mcp::mount, api::mount, proxy::mount, metrics::mount, ui::mount];
 
 /// Every part that is wanted.
 pub(super) fn all(world: &World<'_>) -> Result<Vec<Mount>, Failure> {

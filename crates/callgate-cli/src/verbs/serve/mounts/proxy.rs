@@ -50,6 +50,7 @@ pub(super) fn mount(world: &World<'_>) -> Result<Option<Mount>, Failure> {
         max_requests: settings.max_requests.unwrap_or(defaults.max_requests),
         drain: world.drain,
         catalog: has_tools.then_some(catalog),
+        watch: Some(world.telemetry.proxy_watch()),
         ..defaults
     };
     let proxy = Proxy::new(opener, options);
