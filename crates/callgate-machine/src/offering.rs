@@ -20,6 +20,7 @@ use crate::{
     Agent,
     agent::Choice,
     builtin::{self, Builtin},
+    mount::family_of,
 };
 
 /// How many tools may be on offer at once, where an agent does not say.
@@ -144,7 +145,10 @@ impl Offering {
         let waiting = waiting(agent, catalog);
         let native = match agent.tool_search.spec().by {
             SearchBy::Native => true,
-            SearchBy::Auto => models.all(searches_natively),
+            SearchBy::Auto => {
+                let open = catalog.tools().filter(|tool| !tool.tier.never_runs()).count();
+                models.all(|model| searches_natively(model, open))
+            }
             SearchBy::Builtin | SearchBy::Off => false,
         };
         let own = builtin::find(catalog, Builtin::SearchTools);
@@ -203,8 +207,12 @@ pub(crate) fn waiting(agent: &Agent, catalog: &Catalog) -> Vec<Arc<str>> {
         .collect()
 }
 
-/// Whether the API that a model is asked by searches tools by itself.
-fn searches_natively(model: &str) -> bool {
+/// Whether the API that a model is asked by searches so many tools by itself.
+fn searches_natively(model: &str, tools: usize) -> bool {
+    // A provider's limit is not known to leave out the tools that wait.
+    if family_of(model).limits().tools.is_some_and(|most| tools > most) {
+        return false;
+    }
     let (provider, name) = model.split_once([':', '/']).unwrap_or((model, ""));
     match provider {
         "anthropic" => anthropic::searches_tools(name),
@@ -277,6 +285,22 @@ mod tests {
             assert_eq!(offering.native.len() == 30, native, "{search} {models:?}");
             let later = offering.later.values().filter(|later| **later == Later::Found).count();
             assert_eq!(later == 30, !native, "{search} {models:?}");
+        }
+    }
+
+    /// More tools than a request may hold: those that wait are sent to the provider, too.
+    #[test]
+    fn a_provider_searches_no_more_tools_than_it_takes() {
+        for (model, tools, native) in [
+            ("openai:gpt-5.4", 120, true),
+            ("openai:gpt-5.4", 200, false),
+            ("anthropic:claude-sonnet-4-5", 200, true),
+        ] {
+            let mut catalog = catalog(tools, 0);
+            builtin::add(&Agent::default(), &mut catalog);
+            let offering = Offering::of(&Agent::default(), &catalog, [model].into_iter());
+            assert_eq!(!offering.native.is_empty(), native, "{model} {tools}");
+            assert_eq!(offering.later.values().any(|l| *l == Later::Found), !native);
         }
     }
 
