@@ -1,0 +1,153 @@
+"""A loop over the official Python libraries, as an application writes it.
+
+python agent.py chat|responses|messages whole|streamed BASE_URL PREFIX CASES
+
+For each case the model PREFIXcase-ID is asked with one tool of the case's schema. What the library
+hands on as a call is judged by `jsonschema`, then run. One line of JSON a case: how many calls came,
+how many of them their schema admits, and how it ended.
+"""
+
+import json
+import os
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+import anthropic
+import openai
+from jsonschema import Draft202012Validator
+
+DIALECT, MODE, URL, PREFIX, CASES = sys.argv[1:]
+STREAMED = MODE == "streamed"
+HOPS = 6
+ASK = "Do it."
+KEY = os.environ.get("CALLGATE_TOKEN", "no-key")
+
+
+class Tool:
+    """The application's tool: counts what it is called with."""
+
+    def __init__(self, case):
+        self.schema = case["input"]["schema"]
+        self.judge = Draft202012Validator(self.schema)
+        self.received = self.admitted = 0
+
+    def run(self, arguments):
+        """`arguments` as the library gives them: text of OpenAI's, a value of Anthropic's."""
+        self.received += 1
+        if isinstance(arguments, str):
+            # An application that is handed broken JSON ends here.
+            arguments = json.loads(arguments)
+        if self.judge.is_valid(arguments) and isinstance(arguments, dict):
+            self.admitted += 1
+        return "ran: well"
+
+
+def chat(model, tool):
+    client = openai.OpenAI(base_url=URL, api_key=KEY, max_retries=0)
+    messages = [{"role": "user", "content": ASK}]
+    tools = [{"type": "function", "function": {"name": "act", "description": "Acts.", "parameters": tool.schema}}]
+    for _ in range(HOPS):
+        asked = {"model": model, "messages": messages, "tools": tools}
+        if STREAMED:
+            with client.chat.completions.stream(**asked, stream_options={"include_usage": True}) as stream:
+                for _event in stream:
+                    pass
+                completion = stream.get_final_completion()
+        else:
+            completion = client.chat.completions.create(**asked)
+        assert completion.usage is not None, "no usage"
+        message = completion.choices[0].message
+        if not message.tool_calls:
+            return message.content
+        messages.append(message)
+        for call in message.tool_calls:
+            result = tool.run(call.function.arguments)
+            messages.append({"role": "tool", "tool_call_id": call.id, "content": result})
+    raise RuntimeError("no end of calls")
+
+
+def responses(model, tool):
+    client = openai.OpenAI(base_url=URL, api_key=KEY, max_retries=0)
+    items = [{"role": "user", "content": ASK}]
+    tools = [{"type": "function", "name": "act", "description": "Acts.", "parameters": tool.schema, "strict": False}]
+    for _ in range(HOPS):
+        asked = {"model": model, "input": items, "tools": tools, "store": False}
+        if STREAMED:
+            with client.responses.stream(**asked) as stream:
+                for _event in stream:
+                    pass
+                response = stream.get_final_response()
+        else:
+            response = client.responses.create(**asked)
+        assert response.usage is not None, "no usage"
+        calls = [item for item in response.output if item.type == "function_call"]
+        if not calls:
+            return response.output_text
+        items += [item.to_dict() for item in response.output]
+        for call in calls:
+            items.append({"type": "function_call_output", "call_id": call.call_id, "output": tool.run(call.arguments)})
+    raise RuntimeError("no end of calls")
+
+
+def messages(model, tool):
+    client = anthropic.Anthropic(base_url=URL.removesuffix("/v1"), api_key=KEY, max_retries=0)
+    messages = [{"role": "user", "content": ASK}]
+    tools = [{"name": "act", "description": "Acts.", "input_schema": tool.schema}]
+    for _ in range(HOPS):
+        asked = {"model": model, "max_tokens": 1000, "messages": messages, "tools": tools}
+        if STREAMED:
+            with client.messages.stream(**asked) as stream:
+                for _event in stream:
+                    pass
+                message = stream.get_final_message()
+        else:
+            message = client.messages.create(**asked)
+        calls = [block for block in message.content if block.type == "tool_use"]
+        if not calls:
+            return "".join(block.text for block in message.content if block.type == "text")
+        messages.append({"role": "assistant", "content": message.content})
+        results = [{"type": "tool_result", "tool_use_id": call.id, "content": tool.run(call.input)} for call in calls]
+        messages.append({"role": "user", "content": results})
+    raise RuntimeError("no end of calls")
+
+
+LOOPS = {"chat": chat, "responses": responses, "messages": messages}
+
+
+def tried(case):
+    tool = Tool(case)
+    saw = {"case": case["id"]}
+    try:
+        words = LOOPS[DIALECT](f"{PREFIX}case-{case['id']}", tool)
+        saw["end"] = "answered" if words else "nothing"
+    except (openai.APIConnectionError, anthropic.APIConnectionError) as error:
+        saw["end"], saw["error"] = "crashed", f"{type(error).__name__}: {error}"
+    except (openai.APIError, anthropic.APIError) as error:
+        saw["end"], saw["error"] = "refused", f"{type(error).__name__}: {error}"
+    except Exception as error:  # noqa: BLE001 - whatever ends an application counts
+        saw["end"], saw["error"] = "crashed", f"{type(error).__name__}: {error}"
+    return saw | {"received": tool.received, "admitted": tool.admitted}
+
+
+def is_json(text):
+    try:
+        return json.loads(text) is not None
+    except ValueError:
+        return False
+
+
+def cases():
+    # A provider of whole messages can say nothing but JSON.
+    upstream = PREFIX or {"messages": "anthropic:"}.get(DIALECT)
+    only_json = upstream == "anthropic:" and not STREAMED
+    for line in open(CASES, encoding="utf-8"):
+        case = json.loads(line)
+        if case["family"] not in ("malformed-json", "schema-mismatch"):
+            continue
+        if not only_json or is_json(case["input"]["arguments_raw"]):
+            yield case
+
+
+with ThreadPoolExecutor(4) as pool:
+    for saw in pool.map(tried, list(cases())):
+        print(json.dumps(saw))
