@@ -12,6 +12,7 @@ mod export;
 mod facts;
 mod failure;
 mod http;
+mod load;
 mod local;
 mod peers;
 mod process;
@@ -75,6 +76,11 @@ const CHORES: &[Chore] = &[
         name: "scale",
         about: "three Restate servers and two workers, one of each killed under sixty runs",
         run: Run::Plain(restate::scale),
+    },
+    Chore {
+        name: "load",
+        about: "a thousand streaming clients at the gate proxy, beside a plain pass-through",
+        run: Run::With(load::run),
     },
     Chore {
         name: "check",

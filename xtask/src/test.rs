@@ -11,6 +11,7 @@ use crate::{
     check::{self, FEATURES, installed},
     conformance, export,
     failure::Failure,
+    load,
     process::Show,
     real, restate,
     steps::{Steps, cargo},
@@ -68,6 +69,8 @@ fn all(steps: &mut Steps, tally: &mut Tally) -> Result<(), Failure> {
     let mut doctests = cargo(&["test", "--doc"]);
     doctests.args(FEATURES);
     counted(steps, tally, "doctests", doctests)?;
+
+    load::smoke(steps, &built("callgate-load")?, &built("callgate")?)?;
 
     let scenarios = conformance::step(steps)?;
     println!("\n{}", scenarios.as_deref().unwrap_or("conformance: left out, see above"));

@@ -1,0 +1,206 @@
+//! Clients that stream: each has one connection and asks again as soon as it is answered.
+
+use std::{
+    net::SocketAddr,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use bytes::Bytes;
+use http_body_util::{BodyExt as _, Full};
+use hyper::{Request, client::conn::http1::SendRequest};
+use hyper_util::rt::TokioIo;
+use serde_json::{Value, json};
+use tokio::net::TcpStream;
+
+use crate::{Failed, provider, tally::Tally};
+
+/// Longer than this no answer takes.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// What clients do.
+#[derive(Debug, Clone)]
+pub(crate) struct Work {
+    pub(crate) to: SocketAddr,
+    pub(crate) model: String,
+    pub(crate) clients: usize,
+    pub(crate) time: Duration,
+    /// Pieces of an answer that is text.
+    pub(crate) pieces: u32,
+}
+
+struct Client {
+    work: Work,
+    body: Bytes,
+    expected: String,
+}
+
+/// All clients at once, until the time is up; answers under way are waited for.
+pub(crate) async fn work(work: &Work) -> Tally {
+    let client = Arc::new(Client {
+        work: work.clone(),
+        body: request(&work.model).to_string().into(),
+        expected: provider::text(work.pieces),
+    });
+    let until = Instant::now() + work.time;
+    let mut tasks = tokio::task::JoinSet::new();
+    for n in 0..work.clients {
+        let client = client.clone();
+        // They come within a second, not within a millisecond.
+        let delay = Duration::from_secs(1).mul_f64(n as f64 / work.clients.max(1) as f64);
+        tasks.spawn(async move {
+            tokio::time::sleep(delay.min(client.work.time / 4)).await;
+            client.ask_on(until).await
+        });
+    }
+    let mut tally = Tally::default();
+    while let Some(done) = tasks.join_next().await {
+        match done {
+            Ok(one) => tally.add(one),
+            Err(error) => tally.failed(error.to_string()),
+        }
+    }
+    tally
+}
+
+fn request(model: &str) -> Value {
+    json!({ "model": model, "stream": true,
+        "messages": [{ "role": "system", "content": "You look after tickets." },
+            { "role": "user", "content": "What about T-1042?" }],
+        "tools": [{ "type": "function", "function": { "name": "get_ticket",
+            "description": "Looks a ticket up.",
+            "parameters": { "type": "object", "required": ["ticketId"], "additionalProperties": false,
+                "properties": { "ticketId": { "type": "string", "pattern": "^T-[0-9]+$" },
+                    "limit": { "type": "integer", "minimum": 1, "maximum": 100 } } } } }] })
+}
+
+impl Client {
+    async fn ask_on(&self, until: Instant) -> Tally {
+        let mut tally = Tally::default();
+        let mut connection = None;
+        while Instant::now() < until {
+            let asked = tokio::time::timeout(PATIENCE, self.ask(&mut connection)).await;
+            match asked {
+                Ok(Ok((first, whole))) => tally.answered(first, whole),
+                Ok(Err(error)) => {
+                    tally.failed(error.to_string());
+                    connection = None;
+                    // Not a storm of attempts at something that is down.
+                    tokio::time::sleep(Duration::from_millis(100)).await;
+                }
+                Err(_) => {
+                    tally.failed("no answer".to_owned());
+                    connection = None;
+                }
+            }
+        }
+        tally
+    }
+
+    /// One request: the times to its first byte and to its end.
+    async fn ask(
+        &self,
+        connection: &mut Option<SendRequest<Full<Bytes>>>,
+    ) -> Result<(Duration, Duration), Failed> {
+        let mut usable = connection.take();
+        if let Some(send) = &mut usable
+            && send.ready().await.is_err()
+        {
+            usable = None;
+        }
+        let mut send = match usable {
+            Some(send) => send,
+            None => {
+                let stream = TcpStream::connect(self.work.to).await?;
+                stream.set_nodelay(true)?;
+                let (send, driven) =
+                    hyper::client::conn::http1::handshake(TokioIo::new(stream)).await?;
+                tokio::spawn(driven);
+                send
+            }
+        };
+        let request = Request::post("/v1/chat/completions")
+            .header("host", self.work.to.to_string())
+            .header("content-type", "application/json")
+            .body(Full::new(self.body.clone()))?;
+        let began = Instant::now();
+        let response = send.send_request(request).await?;
+        let status = response.status();
+        let mut body = response.into_body();
+        let (mut first, mut text) = (None, Vec::new());
+        while let Some(frame) = body.frame().await {
+            if let Ok(data) = frame?.into_data() {
+                first.get_or_insert_with(|| began.elapsed());
+                text.extend_from_slice(&data);
+            }
+        }
+        let whole = began.elapsed();
+        if !status.is_success() {
+            return Err(format!("status {status}: {}", String::from_utf8_lossy(&text)).into());
+        }
+        self.check(&text)?;
+        *connection = Some(send);
+        Ok((first.unwrap_or(whole), whole))
+    }
+
+    /// The answer has to be whole and right: an admitted call, or all of the text.
+    fn check(&self, bytes: &[u8]) -> Result<(), Failed> {
+        let text = std::str::from_utf8(bytes)?;
+        let (mut said, mut arguments, mut is_done) = (String::new(), String::new(), false);
+        for data in text.lines().filter_map(|line| line.strip_prefix("data: ")) {
+            if data == "[DONE]" {
+                is_done = true;
+                continue;
+            }
+            let chunk: Value = serde_json::from_str(data)?;
+            let delta = &chunk["choices"][0]["delta"];
+            said.push_str(delta["content"].as_str().unwrap_or_default());
+            let piece = delta["tool_calls"][0]["function"]["arguments"].as_str();
+            arguments.push_str(piece.unwrap_or_default());
+        }
+        if !is_done {
+            return Err("a stream ended before its end".into());
+        }
+        if arguments.is_empty() {
+            return if said == self.expected { Ok(()) } else { Err("another text".into()) };
+        }
+        let arguments: Value = serde_json::from_str(&arguments)?;
+        if arguments == json!({ "ticketId": "T-1042", "limit": 10 }) {
+            Ok(())
+        } else {
+            Err("other arguments".into())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::net::TcpListener;
+
+    use super::*;
+    use crate::{pass, provider::Pace};
+
+    /// A provider and a pass-through in this process: everybody is answered, whole and right.
+    #[tokio::test]
+    async fn clients_are_answered_directly_and_through_a_proxy() {
+        let pace = Pace { latency: Duration::from_millis(5), gap: Duration::ZERO, pieces: 4 };
+        let provider = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let direct = provider.local_addr().unwrap();
+        tokio::spawn(provider::answer(provider, pace));
+        let plain = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let through = plain.local_addr().unwrap();
+        tokio::spawn(pass::forward(plain, direct));
+        for to in [direct, through] {
+            let time = Duration::from_millis(400);
+            let tally =
+                work(&Work { to, model: "load".to_owned(), clients: 8, time, pieces: 4 }).await;
+            let summary = tally.summary();
+            assert_eq!(summary.errors, 0, "{summary:?}");
+            assert!(summary.answers >= 8, "{summary:?}");
+        }
+        // What is not whole is an error: other pieces are expected than come.
+        let time = Duration::from_millis(50);
+        let wrong = Work { to: direct, model: "load".to_owned(), clients: 4, time, pieces: 5 };
+        assert!(work(&wrong).await.summary().kinds.contains_key("another text"));
+    }
+}
