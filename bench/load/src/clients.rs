@@ -97,11 +97,11 @@ impl Client {
         tally
     }
 
-    /// One request: the times to its first byte and to its end.
+    /// One request: the times to its first byte, where it is text, and to its end.
     async fn ask(
         &self,
         connection: &mut Option<SendRequest<Full<Bytes>>>,
-    ) -> Result<(Duration, Duration), Failed> {
+    ) -> Result<(Option<Duration>, Duration), Failed> {
         let mut usable = connection.take();
         if let Some(send) = &mut usable
             && send.ready().await.is_err()
@@ -138,13 +138,13 @@ impl Client {
         if !status.is_success() {
             return Err(format!("status {status}: {}", String::from_utf8_lossy(&text)).into());
         }
-        self.check(&text)?;
+        let is_text = self.check(&text)?;
         *connection = Some(send);
-        Ok((first.unwrap_or(whole), whole))
+        Ok((first.filter(|_| is_text), whole))
     }
 
-    /// The answer has to be whole and right: an admitted call, or all of the text.
-    fn check(&self, bytes: &[u8]) -> Result<(), Failed> {
+    /// The answer has to be whole and right: an admitted call, or all of the text. Whether it is text.
+    fn check(&self, bytes: &[u8]) -> Result<bool, Failed> {
         let text = std::str::from_utf8(bytes)?;
         let (mut said, mut arguments, mut is_done) = (String::new(), String::new(), false);
         for data in text.lines().filter_map(|line| line.strip_prefix("data: ")) {
@@ -162,11 +162,11 @@ impl Client {
             return Err("a stream ended before its end".into());
         }
         if arguments.is_empty() {
-            return if said == self.expected { Ok(()) } else { Err("another text".into()) };
+            return if said == self.expected { Ok(true) } else { Err("another text".into()) };
         }
         let arguments: Value = serde_json::from_str(&arguments)?;
         if arguments == json!({ "ticketId": "T-1042", "limit": 10 }) {
-            Ok(())
+            Ok(false)
         } else {
             Err("other arguments".into())
         }

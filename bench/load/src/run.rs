@@ -14,7 +14,12 @@ use tokio::{
     process::{Child, Command},
 };
 
-use crate::{Failed, arguments::Arguments, clients, tally::Summary};
+use crate::{
+    Failed,
+    arguments::Arguments,
+    clients,
+    tally::{Summary, Times},
+};
 
 /// How long a process may take to say where it is.
 const STARTING: Duration = Duration::from_secs(60);
@@ -137,31 +142,33 @@ fn serve(callgate: &Path, folder: &Path, provider: SocketAddr) -> Result<Command
 fn tell(ways: &[Way]) -> Result<(), Failed> {
     println!();
     println!(
-        "| way | answers | errors | first byte p50 / p99 ms | whole p50 / p99 ms | added p50 / p99 ms (first byte) | CPU ms an answer | peak MiB |"
+        "| way | answers | errors | first byte of a text, p50 / p99 ms | added | whole answer, p50 / p99 ms | added | CPU ms an answer | peak MiB |"
     );
-    println!("|---|---|---|---|---|---|---|---|");
-    let direct = ways.first().map(|way| way.summary.first).unwrap_or_default();
+    println!("|---|---|---|---|---|---|---|---|---|");
+    let direct = ways.first().map(|way| (way.summary.first, way.summary.whole));
+    let (first, whole) = direct.unwrap_or_default();
     for (place, way) in ways.iter().enumerate() {
         let all = &way.summary;
-        let added = if place == 0 {
-            "-".to_owned()
-        } else {
-            format!("{:.1} / {:.1}", all.first.p50 - direct.p50, all.first.p99 - direct.p99)
+        let added = |times: Times, direct: Times| match place {
+            0 => "-".to_owned(),
+            _ => format!("{:.1} / {:.1}", times.p50 - direct.p50, times.p99 - direct.p99),
         };
         let cpu = way.cpu.map_or("-".to_owned(), |cpu| {
             format!("{:.2}", cpu * 1000.0 / all.answers.max(1) as f64)
         });
         let peak = way.peak.map_or("-".to_owned(), |peak| format!("{peak:.0}"));
         println!(
-            "| {} | {} ({:.0}/s) | {} | {:.1} / {:.1} | {:.1} / {:.1} | {added} | {cpu} | {peak} |",
+            "| {} | {} ({:.0}/s) | {} | {:.1} / {:.1} | {} | {:.1} / {:.1} | {} | {cpu} | {peak} |",
             way.name,
             all.answers,
             all.answers as f64 / way.seconds.max(0.001),
             all.errors,
             all.first.p50,
             all.first.p99,
+            added(all.first, first),
             all.whole.p50,
             all.whole.p99,
+            added(all.whole, whole),
         );
     }
     let errors: u64 = ways.iter().map(|way| way.summary.errors).sum();
