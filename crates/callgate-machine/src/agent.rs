@@ -127,18 +127,66 @@ pub enum Delegate {
     Path(String),
     /// Its folder, and how it is offered.
     Spec(DelegateSpec),
+    /// An agent elsewhere, which speaks A2A.
+    Remote(RemoteDelegate),
 }
 
 impl Delegate {
-    /// With everything that a path alone leaves out.
-    pub fn spec(&self) -> DelegateSpec {
+    /// With everything that a path alone leaves out; nothing where the agent is elsewhere.
+    pub fn local(&self) -> Option<DelegateSpec> {
         match self {
             Self::Path(path) => {
-                DelegateSpec { path: path.clone(), description: None, timeout_seconds: None }
+                Some(DelegateSpec { path: path.clone(), description: None, timeout_seconds: None })
             }
-            Self::Spec(spec) => spec.clone(),
+            Self::Spec(spec) => Some(spec.clone()),
+            Self::Remote(_) => None,
         }
     }
+}
+
+/// An agent elsewhere, and how it is offered.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct RemoteDelegate {
+    /// Where its card is: an address below which `/.well-known/agent-card.json` lies, or the card
+    /// itself (`….json`). May hold `${NAME}`.
+    pub url: String,
+    /// What the model reads: what the agent does, and when to hand it a task.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// Sent with every request to the card's origin, and to origins in `allow`. May hold `${NAME}`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub headers: BTreeMap<String, String>,
+    /// Credentials, sent as the headers are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub auth: Option<RemoteAuth>,
+    /// Destinations other than public ones and the host that `url` names.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub allow: Vec<String>,
+    /// How long the agent may show no sign of progress, in seconds. Default: 120.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub idle_seconds: Option<u64>,
+    /// How long one task may take, whatever progress is told. Default: 600.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub timeout_seconds: Option<u64>,
+}
+
+/// Credentials for an agent elsewhere. Texts may hold `${NAME}`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub enum RemoteAuth {
+    /// `Authorization: Bearer …` (RFC 6750).
+    Bearer(String),
+    /// `Authorization: Basic …` (RFC 7617).
+    Basic {
+        /// The user name.
+        username: String,
+        /// The password.
+        #[serde(default)]
+        password: String,
+    },
 }
 
 /// How another agent is offered.

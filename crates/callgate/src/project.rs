@@ -242,28 +242,31 @@ impl Project {
         let (delegates, found) = agents::read(&dir, &spec, &opening, above, &at)?;
         mistakes.extend(found);
         let mut catalog = loaded.catalog;
-        for delegate in &delegates {
-            let name = &delegate.tool.name;
+        let offered = delegates.local.iter().map(|delegate| &delegate.tool);
+        for new in offered.chain(delegates.remote.iter().map(|(tool, _)| tool)) {
+            let name = &new.name;
             if let Some(tool) = catalog.get(name) {
                 let message = format!("the name \"{name}\" is taken by {}", tool.source);
                 let hint = "Give one of them another name.".to_owned();
                 mistakes.push(at("/agents", message, Some(hint)));
                 continue;
             }
-            catalog.insert(delegate.tool.clone());
+            catalog.insert(new.clone());
         }
         if !mistakes.is_empty() {
             return Err(Error::Contracts(mistakes));
         }
+        let mut backends = loaded.backends;
+        backends.extend(delegates.remote.into_iter().map(|(tool, made)| (tool.name, made)));
         Ok(Self {
             dir,
             spec,
             catalog,
-            backends: loaded.backends,
+            backends,
             answer,
             mcp,
             waiting: loaded.waiting,
-            delegates: delegates.into(),
+            delegates: delegates.local.into(),
             opening,
         })
     }

@@ -1,10 +1,11 @@
-//! Delegates: agents in folders of their own, offered as tools.
+//! Delegates: agents in folders of their own, and agents elsewhere, offered as tools.
 
 use std::{path::Path, sync::Arc};
 
 use callgate_contract::{Catalog, Mistake, Tool};
 use callgate_engine::DELEGATE;
-use callgate_machine::{Agent as Spec, event::AnswerSchema};
+use callgate_machine::{Agent as Spec, agent, event::AnswerSchema};
+use callgate_tool::Backend;
 use serde_json::{Value, json};
 
 use super::{Opening, Project};
@@ -20,6 +21,15 @@ pub(crate) struct Delegate {
     pub(crate) project: Project,
 }
 
+/// What a specification's delegates come to.
+#[derive(Default)]
+pub(super) struct Delegates {
+    /// In folders.
+    pub(super) local: Vec<Delegate>,
+    /// Elsewhere.
+    pub(super) remote: Vec<(Tool, Arc<dyn Backend>)>,
+}
+
 /// Opens the agents that a specification names. `above` are the folders being opened: an agent
 /// cannot hand tasks to itself, or nothing would end.
 pub(super) fn read(
@@ -28,12 +38,24 @@ pub(super) fn read(
     opening: &Arc<Opening>,
     above: &[std::path::PathBuf],
     at: &dyn Fn(&str, String, Option<String>) -> Mistake,
-) -> Result<(Vec<Delegate>, Vec<Mistake>), Error> {
-    let (mut delegates, mut mistakes) = (Vec::new(), Vec::new());
+) -> Result<(Delegates, Vec<Mistake>), Error> {
+    let (mut all, mut mistakes) = (Delegates::default(), Vec::new());
     for (name, delegate) in &spec.agents {
-        let delegate = delegate.spec();
         let mut pointer = "/agents".to_owned();
         callgate_contract::document::push_token(&mut pointer, name);
+        let delegate = match delegate {
+            agent::Delegate::Remote(remote) => {
+                match elsewhere(name, remote, dir, opening) {
+                    Ok(made) => all.remote.push(made),
+                    Err(why) => mistakes.push(at(&pointer, why, None)),
+                }
+                continue;
+            }
+            local => match local.local() {
+                Some(spec) => spec,
+                None => continue,
+            },
+        };
         let folder = dir.join(&delegate.path);
         let Ok(known) = folder.canonicalize() else {
             let message = format!("there is no folder {}", folder.display());
@@ -62,7 +84,7 @@ pub(super) fn read(
                 let told = delegate.description.as_deref();
                 let file = contract(name, &delegate.path, told, seconds, &project).to_string();
                 match Catalog::load([(name.as_str(), file.as_str())]) {
-                    Ok(catalog) => delegates.extend(catalog.tools().map(|tool| Delegate {
+                    Ok(catalog) => all.local.extend(catalog.tools().map(|tool| Delegate {
                         tool: Tool::clone(tool),
                         project: project.clone(),
                     })),
@@ -74,7 +96,7 @@ pub(super) fn read(
             }
         }
     }
-    Ok((delegates, mistakes))
+    Ok((all, mistakes))
 }
 
 /// The contract of a delegate: a task in, its answer out.
@@ -109,6 +131,57 @@ fn contract(name: &str, path: &str, told: Option<&str>, seconds: u64, project: &
         file["output"] = schema.clone();
     }
     file
+}
+
+/// An agent elsewhere as a tool: a task in, whatever it answers out.
+fn elsewhere(
+    name: &str,
+    remote: &agent::RemoteDelegate,
+    dir: &Path,
+    opening: &Opening,
+) -> Result<(Tool, Arc<dyn Backend>), String> {
+    let seconds = remote.timeout_seconds.unwrap_or(DEFAULT_SECONDS);
+    let description = remote.description.clone().unwrap_or_else(|| {
+        format!(
+            "Hands a task to the agent {name:?}, which is elsewhere, and waits for its answer. It \
+             knows nothing of this conversation: say in the task everything that it needs."
+        )
+    });
+    let description = format!(
+        "{description}\n\nAn answer with \"status\": \"input_required\" is a question of the agent's: call \
+         again with its taskId, and the answer as task or data."
+    );
+    let mut backend = serde_json::to_value(remote).map_err(|error| error.to_string())?;
+    if let Value::Object(members) = &mut backend {
+        members.retain(|member, _| !matches!(member.as_str(), "description" | "timeoutSeconds"));
+    }
+    let file = json!({
+        "name": name,
+        "description": description,
+        "input": {
+            "type": "object",
+            "properties": {
+                "task": { "type": "string", "minLength": 1, "description": "What is to be done, with everything that must be known for it; or the answer to the agent's question." },
+                "data": { "type": "object", "description": "What the agent is to have as data, where it asks for some." },
+                "taskId": { "type": "string", "minLength": 1, "description": "The task that asked, to go on with it." }
+            },
+            "required": ["task"],
+            "additionalProperties": false
+        },
+        "annotations": { "openWorld": true },
+        "timeoutMs": seconds.saturating_mul(1000),
+        "backend": { "a2a": backend }
+    })
+    .to_string();
+    let catalog = Catalog::load([(name, file.as_str())]).map_err(|found| {
+        found.into_iter().map(|mistake| mistake.message).collect::<Vec<_>>().join("; ")
+    })?;
+    let tool = catalog.tools().next().ok_or("there is no contract")?;
+    let backend = opening
+        .backends
+        .build_for(tool, dir, opening.env.clone())
+        .map_err(|error| error.to_string())?;
+    Ok((Tool::clone(tool), backend))
 }
 
 fn folder_shown(project: &Project) -> String {
