@@ -22,6 +22,7 @@ mod newcomer;
 mod papers;
 mod project;
 mod providers;
+mod proxy;
 mod recorded;
 mod runs;
 mod serve;

@@ -76,7 +76,7 @@ pub(super) async fn run(
     match outcome {
         Ok(Outcome::Finished(finish)) => {
             told.attempts = finish.hops;
-            reply(finish)
+            reply(&finish)
         }
         Ok(Outcome::Parked(parked)) => Err(Refusal::new(
             RefusalKind::Unavailable,
@@ -200,7 +200,7 @@ fn watching(live: Live) -> Observer {
 }
 
 /// The end of a run as a model's reply.
-fn reply(finish: Finish) -> Result<Reply, Refusal> {
+fn reply(finish: &Finish) -> Result<Reply, Refusal> {
     let text = finish.value.clone().or_else(|| finish.text.clone()).unwrap_or_default();
     let said = |stop| {
         Ok(Reply {

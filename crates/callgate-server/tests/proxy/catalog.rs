@@ -17,8 +17,13 @@ use crate::{
 
 fn options(shop: &Shop, journal: &Arc<MemoryJournal>) -> ProxyOptions {
     let agent = Agent { instructions: Some("Be brief.".to_owned()), ..Agent::default() };
-    let catalog =
-        Catalog { tools: shop.tools(), agent, journal: Some(journal.clone()), approver: None };
+    let catalog = Catalog {
+        tools: shop.tools(),
+        agent,
+        journal: Some(journal.clone()),
+        caller: json!(null),
+        approver: None,
+    };
     ProxyOptions { catalog: Some(catalog), ..ProxyOptions::default() }
 }
 

@@ -104,8 +104,7 @@ async fn prepare(door: &Door, dialect: Dialect, request: Request, id: &str) -> R
     let wishes = asked::wishes(&parts.headers, options).map_err(usual)?;
     let body = asked::body(&parts.headers, body, options.max_body, door.patience).await?;
     let read = async {
-        let mut received =
-            dialect.inbound().read(&body).map_err(|misread| Refusal::from(misread))?;
+        let mut received = dialect.inbound().read(&body).map_err(Refusal::from)?;
         let shown: Arc<str> = received.request.model.as_str().into();
         let named = allow::named(options, &shown)?;
         let model = proxy.0.models.get(&named.spec).await?;

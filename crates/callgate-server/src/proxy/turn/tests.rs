@@ -1,7 +1,7 @@
 //! Facts of one answer: replies in, decisions out.
 
 use callgate_contract::surface::Family;
-use callgate_wire::{Opaque, Retry, ToolDefinition};
+use callgate_wire::{Opaque, Part, Retry, ToolDefinition};
 use serde_json::value::RawValue;
 
 use super::*;
