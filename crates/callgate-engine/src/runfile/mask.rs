@@ -92,9 +92,9 @@ impl Mask {
         &self.too_short
     }
 
-    /// A line of JSON with the values replaced, in its strings only: a number that happens to be
-    /// one stays a number.
-    pub(super) fn apply<'t>(&self, json: &'t str) -> Cow<'t, str> {
+    /// JSON with the values replaced, in its strings only: a number that happens to be one stays a
+    /// number.
+    pub fn apply<'t>(&self, json: &'t str) -> Cow<'t, str> {
         if !self.spellings.iter().any(|(spelling, _)| json.contains(spelling.as_str())) {
             return Cow::Borrowed(json);
         }

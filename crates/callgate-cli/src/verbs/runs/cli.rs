@@ -244,6 +244,9 @@ pub(crate) struct Export {
     /// The file, - for standard output, or a folder for a file each, ID.jsonl
     #[arg(short, long, default_value = "-", value_name = "FILE")]
     pub(crate) output: PathBuf,
+    /// A page that shows the run, the inspector within it, to be opened without a server
+    #[arg(long)]
+    pub(crate) html: bool,
     /// The runs of delegates, too, a file each beside it
     #[arg(long)]
     pub(crate) with_delegates: bool,

@@ -15,8 +15,11 @@ use callgate::{
         book::Exported,
         runfile::{self, Mask, file_name},
     },
+    machine::inspect::inspect,
     model::PROVIDERS,
+    server::ui,
 };
+use serde_json::json;
 
 use super::{Book, cli::Export};
 use crate::{exit::Exit, failure::Failure};
@@ -53,6 +56,7 @@ pub(super) fn go(export: &Export) -> Result<Exit, Failure> {
                 "warning: the contracts {hash} of {run} are gone; it cannot be replayed elsewhere"
             );
         }
+        let bytes = if export.html { page(&book, run, bytes, &mask)? } else { bytes };
         if to_out {
             use io::Write as _;
             let mut out = io::stdout().lock();
@@ -63,9 +67,9 @@ pub(super) fn go(export: &Export) -> Result<Exit, Failure> {
             continue;
         }
         let path = match (is_folder, i == last) {
-            (true, _) => export.output.join(file_name(run)),
+            (true, _) => export.output.join(name(export, run)),
             (false, true) => export.output.clone(),
-            (false, false) => export.output.with_file_name(file_name(run)),
+            (false, false) => export.output.with_file_name(name(export, run)),
         };
         write(&path, &bytes)?;
         eprintln!("{run} is in {}", path.display());
@@ -83,6 +87,31 @@ pub(super) fn go(export: &Export) -> Result<Exit, Failure> {
         eprintln!("warning: too short to be looked for, so not masked: {names}");
     }
     Ok(Exit::Done)
+}
+
+fn name(export: &Export, run: &str) -> PathBuf {
+    let name = PathBuf::from(file_name(run));
+    if export.html { name.with_extension("html") } else { name }
+}
+
+/// The run with the viewer round it, and what the machine works out of it.
+fn page(book: &Book, run: &str, bytes: Vec<u8>, mask: &Mask) -> Result<Vec<u8>, Failure> {
+    let inspection = match book.runs.folded(run) {
+        Ok((records, folded)) => json!(inspect(&records, &folded)),
+        Err(error) => {
+            // Its events can be looked at all the same.
+            eprintln!("warning: {run} cannot be looked into: {error}");
+            json!({})
+        }
+    };
+    let inspection = inspection.to_string();
+    let goal = json!(book.runs.summary(run)?.goal).to_string();
+    let goal: String = serde_json::from_str(&mask.apply(&goal)).unwrap_or_default();
+    let title = if goal.is_empty() { run } else { &goal };
+    let text = String::from_utf8_lossy(&bytes);
+    let page = ui::page_of_run(&text, &mask.apply(&inspection), title)
+        .map_err(|error| Failure::configuration("no_inspector", error.to_string()))?;
+    Ok(page.into_bytes())
 }
 
 /// Written whole or not at all.
