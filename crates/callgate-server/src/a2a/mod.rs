@@ -21,7 +21,7 @@
 //!
 //! Where things are: `card.rs` (what is offered), `routes.rs`, `rpc.rs` and `rest.rs` (the two
 //! bindings), `respond.rs` (what both answer with), `service.rs` (operations over
-//! [`RunHost`](crate::runs::RunHost)), `feed.rs` (following a task), `view.rs` (events to a task,
+//! [`RunHost`](crate::runs::RunHost)), `list.rs` (pages), `feed.rs` (following a task), `view.rs` (events to a task,
 //! pure), `question.rs` and `answer.rs` (what is asked, what is said, pure), `outcome.rs` (how it
 //! ended, pure), `route.rs` (where a message goes), `direct.rs` (the call without a model).
 //!
@@ -32,8 +32,10 @@ mod card;
 mod direct;
 mod feed;
 mod ids;
+mod list;
 mod numbers;
 mod options;
+mod origin;
 mod outcome;
 mod question;
 mod respond;

@@ -52,8 +52,10 @@ async fn card_of(State(server): State<A2aServer>, headers: HeaderMap) -> Respons
     };
     let headers = response.headers_mut();
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static(FRESH));
-    if let Ok(tag) = HeaderValue::from_str(&tag) {
-        headers.insert(header::ETAG, tag);
+    for (name, value) in [(header::ETAG, &tag), (header::LAST_MODIFIED, &server.0.since)] {
+        if let Ok(value) = HeaderValue::from_str(value) {
+            headers.insert(name, value);
+        }
     }
     response
 }

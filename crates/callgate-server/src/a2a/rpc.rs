@@ -144,10 +144,11 @@ async fn made(
     })
 }
 
-/// There is one card for everybody.
+/// There is one card for everybody. An agent that does not declare another one "MUST return
+/// UnsupportedOperationError" (1.0, 3.3.4).
 pub(super) fn no_extended_card() -> WireError {
     let words = "there is no extended card: everything is in the public one";
-    WireError::new(Kind::ExtendedCardNotConfigured, words)
+    WireError::new(Kind::UnsupportedOperation, words)
 }
 
 fn empty() -> &'static RawValue {

@@ -7,19 +7,17 @@ use std::{
 };
 
 use callgate_contract::Catalog;
-use callgate_engine::{BookError, Filter, JournalError, RunState};
-use callgate_tool::a2a::wire::{
-    Kind, ListParams, Message, Role, SendParams, State, Task, TaskPage, Version, WireError,
-    timestamp,
-};
+use callgate_engine::{BookError, JournalError};
+use callgate_tool::a2a::wire::{Kind, Message, Role, SendParams, State, Task, Version, WireError};
 
 use super::{
     A2aOptions, answer,
     direct::{self, Direct},
     feed::{self, Feed, Until},
     ids, numbers,
+    origin::Origin,
     route::{Offer, Route},
-    view::{Origin, View},
+    view::View,
 };
 use crate::{
     ServeError,
@@ -40,6 +38,8 @@ pub struct A2aServer(pub(super) Arc<Shared>);
 pub(super) struct Shared {
     pub(super) host: Arc<RunHost>,
     pub(super) options: A2aOptions,
+    /// Since when the card is as it is, as HTTP tells a date.
+    pub(super) since: String,
     heard: Mutex<Heard>,
 }
 
@@ -76,7 +76,12 @@ impl A2aServer {
         for name in [&options.agent, &options.skills] {
             named(name).map_err(|error| ServeError::A2a(error.to_string()))?;
         }
-        let server = Self(Arc::new(Shared { host, options, heard: Mutex::default() }));
+        let server = Self(Arc::new(Shared {
+            host,
+            options,
+            since: httpdate::fmt_http_date(std::time::SystemTime::now()),
+            heard: Mutex::default(),
+        }));
         if let Some(agent) = server.skills()
             && agent.engine.model_id() != callgate_model::Model::id(&Direct)
         {
@@ -288,67 +293,8 @@ impl A2aServer {
         Feed::new(&self.0.host, view, Until::End).map(Box::new).map_err(refused)
     }
 
-    /// A page of the caller's tasks, those whose state changed last first.
-    pub(super) fn list(
-        &self,
-        identity: &Identity,
-        params: &ListParams,
-    ) -> Result<TaskPage, WireError> {
-        let owner = &*identity.name;
-        let begins = match &params.context {
-            Some(context) => ids::of_context(owner, context),
-            None => ids::of_owner(owner),
-        };
-        let filter = Filter { text: Some(begins.clone()), ..Filter::default() };
-        let mut runs = self.0.host.list(&filter).map_err(refused)?;
-        runs.retain(|run| {
-            run.run.starts_with(&*begins)
-                && run.parent.is_none()
-                && params.status.is_none_or(|status| could_be(run.state, status))
-                && params.after.as_deref().is_none_or(|after| *timestamp(run.updated_at) >= *after)
-        });
-        runs.sort_by(|a, b| (b.updated_at, &b.run).cmp(&(a.updated_at, &a.run)));
-        let mut views = Vec::new();
-        for run in &runs {
-            match self.own(identity, &run.run) {
-                Ok(view) => views.push((run.updated_at, view)),
-                // Another owner whose name begins with the same hash, or an agent that is gone.
-                Err(error) if error.kind == Kind::TaskNotFound => {}
-                Err(error) => return Err(error),
-            }
-        }
-        if let Some(status) = params.status {
-            views.retain(|(_, view)| view.state() == status);
-        }
-        let total = views.len();
-        if let Some(token) = &params.token {
-            let Some((at, id)) =
-                token.split_once('~').and_then(|(at, id)| Some((at.parse::<u64>().ok()?, id)))
-            else {
-                return Err(WireError::new(
-                    Kind::InvalidParams,
-                    "pageToken is none of this server's",
-                ));
-            };
-            views.retain(|(updated, view)| (*updated, &**view.id()) < (at, id));
-        }
-        let has_more = views.len() > params.size;
-        views.truncate(params.size);
-        let next = views.last().filter(|_| has_more);
-        let next = next.map_or_else(String::new, |(at, view)| format!("{at}~{}", view.id()));
-        let tasks = views.iter().map(|(_, view)| {
-            let mut task = view.task();
-            task.keep_history(Some(params.history));
-            if !params.artifacts {
-                task.artifacts.clear();
-            }
-            task
-        });
-        Ok(TaskPage { tasks: tasks.collect(), next, size: params.size, total })
-    }
-
     /// A task of the caller's, up to date.
-    fn own(&self, identity: &Identity, id: &str) -> Result<View, WireError> {
+    pub(super) fn own(&self, identity: &Identity, id: &str) -> Result<View, WireError> {
         let mut view = self.view(id)?;
         let is_own = view.origin().owner == *identity.name || identity.may(Scope::Admin);
         if !is_own {
@@ -398,23 +344,13 @@ impl A2aServer {
     }
 }
 
-/// Whether a run of such a state can be a task of such a status: the task's own word decides.
-fn could_be(run: RunState, status: State) -> bool {
-    match status {
-        State::Submitted | State::Working => run == RunState::Running,
-        State::InputRequired => !run.is_over(),
-        State::AuthRequired | State::Unknown => false,
-        State::Completed | State::Failed | State::Canceled | State::Rejected => run.is_over(),
-    }
-}
-
 /// What the four about push notifications are answered with.
 pub(super) fn no_push() -> WireError {
     WireError::new(Kind::PushNotSupported, "this agent tells nobody by web hook; subscribe instead")
 }
 
 /// What a host's refusal is to a client.
-fn refused(error: HostError) -> WireError {
+pub(super) fn refused(error: HostError) -> WireError {
     let kind = match &error {
         HostError::Book(BookError::Journal(JournalError::UnknownRun { .. })) => Kind::TaskNotFound,
         HostError::Book(

@@ -3,10 +3,14 @@
 #![allow(clippy::unwrap_used, reason = "the helpers of a test may panic as its body may")]
 
 mod card;
+mod delegate;
 mod errors;
 mod lists;
 mod old;
+mod peers;
 mod people;
+mod remote;
+mod sdk;
 mod skills;
 mod streams;
 mod tasks;

@@ -83,7 +83,7 @@ async fn their_names_and_shapes() {
         ("tasks/list", -32601),
         ("SendMessage", -32009),
         ("tasks/pushNotificationConfig/set", -32003),
-        ("agent/getAuthenticatedExtendedCard", -32007),
+        ("agent/getAuthenticatedExtendedCard", -32004),
     ] {
         let answer: Value = serde_json::from_str(&ask(&world, method, json!({})).await).unwrap();
         assert_eq!(answer["error"]["code"], code, "{method}: {answer}");

@@ -15,13 +15,13 @@ use super::{
     wire::{self, Message, Object, Part, Reply, State, Task},
 };
 
-/// The result or failure that an answer stands for. `resumes`: the tool that goes on with a task.
+/// The result or failure that an answer stands for.
 pub(super) fn output(reply: &Reply) -> Result<Output, Failure> {
     let task = match reply {
         Reply::Message(message) => return Ok(of_parts(&message.parts)),
         Reply::Task(task) => task,
     };
-    let said = task.status.message.as_ref().map(words).unwrap_or_default();
+    let said = task.status.message.as_ref().map(Message::words).unwrap_or_default();
     let failed = |executed, fallback: &str| {
         let words = if said.is_empty() { fallback } else { &said };
         Failure::new(
@@ -53,13 +53,22 @@ fn told(task: &Task) -> &'static str {
 
 /// Its artifacts; where it brought none, what it says.
 fn done(task: &Task) -> Output {
-    let parts: Vec<Part> =
-        task.artifacts.iter().flat_map(|artifact| artifact.parts.iter().cloned()).collect();
-    match (&task.status.message, parts.is_empty()) {
-        (Some(message), true) => of_parts(&message.parts),
-        (None, true) => Output::json(r#"{"status":"completed"}"#),
-        (_, false) => of_parts(&parts),
+    let parts = || task.artifacts.iter().flat_map(|artifact| artifact.parts.iter());
+    if parts().next().is_none() {
+        return match &task.status.message {
+            Some(message) => of_parts(&message.parts),
+            None => Output::json(r#"{"status":"completed"}"#),
+        };
     }
+    if parts().all(|part| part.as_text().is_some()) {
+        // Servers keep the pieces of a text that was streamed as parts of one artifact.
+        let whole = |artifact: &wire::Artifact| -> String {
+            artifact.parts.iter().filter_map(Part::as_text).collect()
+        };
+        let texts: Vec<String> = task.artifacts.iter().map(whole).collect();
+        return Output::text(texts.join("\n\n"));
+    }
+    of_parts(&parts().cloned().collect::<Vec<_>>())
 }
 
 fn question(task: &Task, said: &str) -> String {
@@ -72,10 +81,6 @@ fn question(task: &Task, said: &str) -> String {
         .text("question", &short(said))
         .maybe_raw("data", data)
         .end()
-}
-
-fn words(message: &Message) -> String {
-    message.words()
 }
 
 fn of_parts(parts: &[Part]) -> Output {

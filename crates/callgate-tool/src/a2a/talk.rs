@@ -92,8 +92,9 @@ pub(super) async fn turn(
     progress: &Progress,
 ) -> Result<Reply, Trouble> {
     let continues = params.message.task.is_some();
-    // Who cannot be listened to is looked at.
-    params.immediately = !card.streaming;
+    // Who cannot be listened to is looked at. A task that goes on is waited for instead: looked at
+    // at once, it may still be as it was, and nobody could tell whether it asks again.
+    params.immediately = !card.streaming && !continues;
     params.tenant.clone_from(&way.tenant);
     let method = if card.streaming { Method::Stream } else { Method::Send };
     let extension = params.message.extensions.first().map(String::as_str);

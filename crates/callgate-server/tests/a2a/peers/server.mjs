@@ -43,12 +43,11 @@ class Executor {
       bus.finished();
       return;
     }
-    if (!task) {
-      bus.publish(AgentEvent.task({
-        id: taskId, contextId, status: { state: S.SUBMITTED, message: undefined, timestamp: new Date().toISOString() },
-        artifacts: [], history: [userMessage], metadata: undefined,
-      }));
-    }
+    // Each turn begins with the task, as it is by then.
+    bus.publish(AgentEvent.task(task ?? {
+      id: taskId, contextId, status: { state: S.SUBMITTED, message: undefined, timestamp: new Date().toISOString() },
+      artifacts: [], history: [userMessage], metadata: undefined,
+    }));
     status(S.WORKING);
     if (words.startsWith('ask')) status(S.INPUT_REQUIRED, say('Which one?', taskId, contextId));
     else if (words.startsWith('fail')) status(S.FAILED, say('it is broken', taskId, contextId));

@@ -83,6 +83,8 @@ class Executor(AgentExecutor):
 def main(way="jsonrpc", *flags):
     listener = socket.socket()
     listener.bind(("127.0.0.1", 0))
+    # From now on whoever comes waits, instead of being refused.
+    listener.listen(64)
     base = f"http://127.0.0.1:{listener.getsockname()[1]}"
     ways = {
         "jsonrpc": AgentInterface(url=base + "/rpc", protocol_binding="JSONRPC", protocol_version="1.0"),

@@ -112,13 +112,14 @@ impl<'a> Members<'a> {
     /// A member as its text; `null` counts as absent. Of two with one name the last counts, as in
     /// ProtoJSON.
     pub fn get(&self, name: &str) -> Option<&'a RawValue> {
-        let found = self.members.iter().rev().find(|(key, _)| key == name)?;
-        (found.1.get() != "null").then_some(found.1)
+        self.given(name).filter(|raw| raw.get() != "null")
     }
 
-    /// A member whatever its value, `null` included.
+    /// A member whatever its value, `null` included. The name counts in both of its spellings:
+    /// "parsers accept both the lowerCamelCase name and the original proto field name" (ProtoJSON).
     pub fn given(&self, name: &str) -> Option<&'a RawValue> {
-        self.members.iter().rev().find(|(key, _)| key == name).map(|(_, raw)| *raw)
+        let found = self.members.iter().rev().find(|(key, _)| is_spelling(key, name));
+        found.map(|(_, raw)| *raw)
     }
 
     /// A text; an empty one counts as absent, as in ProtoJSON.
@@ -206,6 +207,19 @@ impl<'a> Members<'a> {
     pub fn iter(&self) -> impl Iterator<Item = (&str, &'a RawValue)> {
         self.members.iter().map(|(name, raw)| (&**name, *raw))
     }
+}
+
+/// Whether `key` is `name`, or `name` as a proto file spells it: `messageId`, `message_id`.
+fn is_spelling(key: &str, name: &str) -> bool {
+    if key == name {
+        return true;
+    }
+    let mut rest = key.chars();
+    let fits = name.chars().all(|c| match c {
+        'A'..='Z' => rest.next() == Some('_') && rest.next() == Some(c.to_ascii_lowercase()),
+        c => rest.next() == Some(c),
+    });
+    fits && rest.next().is_none()
 }
 
 struct Taken<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);
@@ -367,6 +381,21 @@ mod tests {
         assert_eq!(members.integer("i").unwrap(), Some(7));
         assert_eq!(members.text("a").unwrap_err().to_string(), "p.a: must be a string");
         assert!(Members::read_text("[]", "").is_err() && Members::read_text("{", "").is_err());
+    }
+
+    #[test]
+    fn names_in_both_spellings() {
+        let rows = [
+            ("messageId", "messageId", true),
+            ("message_id", "messageId", true),
+            ("message_Id", "messageId", false),
+            ("messageid", "messageId", false),
+            ("message_id_", "messageId", false),
+            ("id", "id", true),
+        ];
+        for (key, name, is) in rows {
+            assert_eq!(is_spelling(key, name), is, "{key} {name}");
+        }
     }
 
     #[test]
