@@ -440,6 +440,7 @@ fn event_of(message: Inbox) -> Option<Event> {
             Event::ApprovalDecided { call, binding, decision, by }
         }
         Inbox::Answer { call, text, by } => Event::UserAnswered { call, text: Some(text), by },
+        Inbox::Lapsed { call } => Event::UserAnswered { call, text: None, by: None },
         Inbox::Doubt { call, resolution, by, .. } => Event::DoubtResolved { call, resolution, by },
         Inbox::Cancel { by } => Event::CancelRequested { by },
         Inbox::Pause { by } => Event::PauseRequested { by, handover: false },

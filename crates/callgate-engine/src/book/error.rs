@@ -160,6 +160,7 @@ impl Decided {
         let was = match &first.body {
             Inbox::Decision { decision, .. } => of_decision(decision),
             Inbox::Answer { text, .. } => Was::Answered(text.clone()),
+            Inbox::Lapsed { .. } => Was::Lapsed,
             Inbox::Doubt { resolution, .. } => of_resolution(resolution),
             Inbox::Cancel { .. } | Inbox::Pause { .. } | Inbox::Resume { .. } => Was::Settled,
         };

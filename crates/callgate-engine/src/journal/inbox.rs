@@ -37,6 +37,11 @@ pub enum Inbox {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         by: Option<Arc<str>>,
     },
+    /// Nobody answered a question of the model's in time.
+    Lapsed {
+        /// The call that asked.
+        call: Arc<str>,
+    },
     /// What became of a call whose outcome was lost.
     Doubt {
         /// The call.
@@ -74,7 +79,7 @@ impl Inbox {
     pub(crate) fn unique(&self) -> Option<String> {
         match self {
             Self::Decision { call, binding, .. } => Some(format!("decision\n{call}\n{binding}")),
-            Self::Answer { call, .. } => Some(format!("answer\n{call}")),
+            Self::Answer { call, .. } | Self::Lapsed { call } => Some(format!("answer\n{call}")),
             Self::Doubt { call, attempt, .. } => Some(format!("doubt\n{call}\n{attempt}")),
             Self::Cancel { .. } | Self::Pause { .. } | Self::Resume { .. } => None,
         }
@@ -89,6 +94,7 @@ impl Inbox {
             | Self::Cancel { by }
             | Self::Pause { by }
             | Self::Resume { by } => by.as_ref(),
+            Self::Lapsed { .. } => None,
         }
     }
 }

@@ -115,6 +115,12 @@ impl House {
         }
     }
 
+    /// Questions to people lapse after so many seconds.
+    pub(crate) fn lapsing(mut self, seconds: u64) -> Self {
+        self.agent.approvals.timeout_seconds = Some(seconds);
+        self
+    }
+
     pub(crate) fn backends(&self) -> Vec<(Arc<str>, Arc<dyn Backend>)> {
         let always = watch::Sender::new(true);
         let work = |open: watch::Receiver<bool>| -> Arc<dyn Backend> {

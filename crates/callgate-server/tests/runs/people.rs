@@ -102,3 +102,29 @@ async fn a_waiting_run_that_is_paused_keeps_its_word_until_it_goes_on() {
     server.state(&id, "answered").await;
     assert_eq!(house.books.of("refund"), (1, false));
 }
+
+#[tokio::test]
+async fn a_question_lapses_though_nobody_drives_the_run() {
+    let house = House::scripted(&json!([
+        { "calls": [{ "name": "refund", "arguments": { "amount": 1 } }] },
+        { "calls": [{ "name": "ask_user", "arguments": { "question": "Which colour?" } }] },
+        { "text": "done" },
+    ]));
+    let house = house.lapsing(1);
+    let place = tempfile::tempdir().unwrap();
+    let server = house.serve(crate::house::folder(place.path())).await;
+    let id = server.start("Refund").await;
+    server.state(&id, "waiting").await;
+    // The second question lapses with another server.
+    server.until(&id, |run| run["waits"][0]["want"] == "answer").await;
+    server.end().await;
+    let server = house.serve(crate::house::folder(place.path())).await;
+    server.state(&id, "answered").await;
+    assert_eq!(house.books.of("refund"), (0, false));
+    let (_, page) = server.get(&format!("/api/runs/{id}/events")).await;
+    let events = page["events"].as_array().unwrap();
+    let said = events.iter().find(|event| event["type"] == "approvalDecided").unwrap();
+    assert_eq!(said["decision"]["decision"], "expired");
+    let answered = events.iter().find(|event| event["type"] == "userAnswered").unwrap();
+    assert!(answered["text"].is_null());
+}

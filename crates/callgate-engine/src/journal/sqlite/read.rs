@@ -113,7 +113,9 @@ impl Reader {
 
     pub(super) fn mailed(&self) -> Result<Vec<Arc<str>>, JournalError> {
         self.with(|c| {
-            let sql = "SELECT run FROM run WHERE key IN (SELECT run FROM inbox WHERE settled = 0)";
+            // Of a run that is over nobody reads a message any more.
+            let sql = "SELECT run FROM run WHERE key IN (SELECT run FROM inbox WHERE settled = 0) \
+                AND state IN ('running', 'waiting', 'paused', 'in_doubt')";
             c.prepare_cached(sql)?.query_map([], |row| row.get(0))?.collect()
         })
     }

@@ -93,6 +93,9 @@ impl RunHost {
                 }
                 None => false,
             };
+            if is_parked {
+                self.note_lapses(&run);
+            }
             // A word that came just when the run was put to rest: whoever left it saw that the run
             // is driven here.
             if !is_parked || !self.is_wanted(&run) {

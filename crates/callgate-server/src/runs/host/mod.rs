@@ -3,6 +3,7 @@
 mod channel;
 mod drive;
 mod error;
+mod lapse;
 mod options;
 mod people;
 mod start;
@@ -20,7 +21,7 @@ use serde_json::Value;
 use tokio::sync::{Notify, Semaphore};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
-use self::channel::Channels;
+use self::{channel::Channels, lapse::Lapses};
 pub use self::{
     error::HostError,
     options::{HostOptions, HostedAgent, VariantMaker},
@@ -81,6 +82,7 @@ pub struct RunHost {
     delivered: Mutex<HashMap<Arc<str>, u64>>,
     /// Engines of agents with other models than their own.
     variants: Mutex<HashMap<(Arc<str>, Arc<str>), Arc<Engine>>>,
+    lapses: Lapses,
     channels: Channels,
     tasks: TaskTracker,
     /// Nothing new begins.
@@ -133,6 +135,7 @@ impl RunHost {
             options,
             active: Mutex::default(),
             troubles: Mutex::default(),
+            lapses: Lapses::default(),
             delivered: Mutex::default(),
             variants: Mutex::default(),
             tasks: TaskTracker::new(),
@@ -312,6 +315,7 @@ impl RunHost {
     /// The journal failed.
     pub fn resume_all(self: &Arc<Self>) -> Result<usize, HostError> {
         let filter = Filter { states: vec![RunState::Running], ..Filter::default() };
+        self.note_all_lapses()?;
         let mut taken = 0;
         let mut runs = self.journal().list(&filter)?;
         // The oldest has waited longest.

@@ -19,6 +19,7 @@ pub(super) async fn sweep(host: Weak<RunHost>, closing: CancellationToken) {
         if let Err(error) = host.deliver() {
             tracing::error!(%error, "words to runs cannot be looked for");
         }
+        host.lapse().await;
         if tried.elapsed() >= host.options.retry {
             tried = tokio::time::Instant::now();
             host.retry();
