@@ -170,7 +170,7 @@ async fn runs_are_forked_moved_and_removed() {
     assert_eq!((house.books.of("look"), house.books.of("pay")), ((1, false), (2, false)));
     let (status, problem) =
         server.post(&format!("/api/runs/{id}/fork"), &json!({ "hop": 9 })).await;
-    assert_eq!((status, &problem["code"]), (404, &json!("no_hop")));
+    assert_eq!((status, &problem["code"]), (409, &json!("no_hop")));
     let (status, problem) = server
         .post(&format!("/api/runs/{id}/fork"), &json!({ "hop": 1, "model": "openai:gpt" }))
         .await;

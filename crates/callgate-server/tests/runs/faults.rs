@@ -58,7 +58,7 @@ async fn every_error_is_a_problem() {
         (Method::POST, "/api/runs".into(), "", "{}", 415, "unsupported_media_type"),
         (Method::POST, "/api/runs".into(), json, &long, 413, "body_too_long"),
         (Method::POST, at("/fork"), json, r#"{"hop":0}"#, 422, "bad_body"),
-        (Method::POST, at("/fork"), json, r#"{"hop":99}"#, 404, "no_hop"),
+        (Method::POST, at("/fork"), json, r#"{"hop":99}"#, 409, "no_hop"),
         (Method::POST, at("/doubt"), json, r#"{"call":"c","became":"lost"}"#, 422, "bad_body"),
         (
             Method::POST,

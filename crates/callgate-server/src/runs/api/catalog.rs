@@ -108,7 +108,7 @@ struct ToolView {
     /// The definition's hash.
     fingerprint: String,
     /// What a provider is shown, by provider.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     surfaces: BTreeMap<String, SurfaceView>,
 }
 

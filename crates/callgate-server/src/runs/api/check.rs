@@ -15,7 +15,7 @@ use serde_json::{Value, value::RawValue};
 
 use super::{
     Api,
-    rest::{Body, By, Info, Json, Problem, Route, route},
+    rest::{By, Info, Json, LargeBody, Problem, Route, route},
 };
 use crate::http::Scope;
 
@@ -78,16 +78,16 @@ struct Judged {
     #[serde(skip_serializing_if = "Option::is_none")]
     fault: Option<Box<Fault>>,
     /// What was mended on the way.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     adjustments: Vec<Adjustment>,
     /// What would be forwarded, as JSON text.
     #[serde(skip_serializing_if = "Option::is_none")]
     text: Option<String>,
     /// What keeps the schema or the contract from being one.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     mistakes: Vec<MistakeView>,
     /// What a model would stumble over in the contract.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     findings: Vec<FindingView>,
 }
 
@@ -130,7 +130,7 @@ pub(super) fn routes() -> Vec<Route> {
             about: "Nothing is called. A refusal is no error of HTTP: it is what was asked for.",
             problems: &[400, 403, 404, 413, 415, 422],
         },
-        async |api: Arc<Api>, (By(_), Body(check)): (By, Body<Check>)| {
+        async |api: Arc<Api>, (By(_), LargeBody(check)): (By, LargeBody<Check>)| {
             api.work(move |api| judged(api, &check).map(Json)).await
         },
     )]

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use http::Method;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::{
     Api,
@@ -18,11 +18,20 @@ use crate::http::Scope;
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Fork {
     /// The hop that its model is asked for again: from 1.
-    #[schemars(range(min = 1))]
+    #[serde(deserialize_with = "whole")]
+    #[schemars(range(min = 1, max = 4_294_967_295_u64))]
     hop: u32,
     /// Another model, provider:model; else the run's own.
     #[serde(default)]
     model: Option<String>,
+}
+
+/// An integer as JSON Schema has it: `3.0` is one.
+fn whole<'de, D: Deserializer<'de>>(from: D) -> Result<u32, D::Error> {
+    let number = serde_json::Number::deserialize(from)?;
+    let text = number.as_f64().filter(|number| number.fract() == 0.0);
+    let whole = text.and_then(|number| format!("{number:.0}").parse().ok());
+    whole.ok_or_else(|| serde::de::Error::custom(format!("{number} is no number of a hop")))
 }
 
 /// Runs that were forgotten.

@@ -42,10 +42,13 @@ impl Operation<'_> {
         }
     }
 
-    /// The body.
+    /// The body; in one of several forms, where it is said again.
     pub(super) fn body<T: JsonSchema>(&mut self, kind: &str) {
         let schema = self.schemas.subschema_for::<T>();
-        self.body = json!({ "required": true, "content": { kind: { "schema": schema } } });
+        if self.body.is_null() {
+            self.body = json!({ "required": true, "content": {} });
+        }
+        self.body["content"][kind] = json!({ "schema": schema });
     }
 
     /// An answer; several types of one status may be chosen from.

@@ -43,6 +43,9 @@ pub(in crate::runs::api) trait Input: Sized + Send {
     /// Whether the body is read.
     const HAS_BODY: bool = false;
 
+    /// Bytes that the body may have in any case, also where the settings allow other routes less.
+    const ROOM: usize = 0;
+
     /// How it looks.
     fn describe(operation: &mut Operation<'_>);
 
@@ -66,6 +69,9 @@ pub(in crate::runs::api) struct Header<T>(pub(in crate::runs::api) T);
 
 /// A JSON body.
 pub(in crate::runs::api) struct Body<T>(pub(in crate::runs::api) T);
+
+/// A JSON body that may be a large document: it is read and judged, and nothing is kept of it.
+pub(in crate::runs::api) struct LargeBody<T>(pub(in crate::runs::api) T);
 
 /// A body of JSON lines.
 pub(in crate::runs::api) struct Lines(pub(in crate::runs::api) Bytes);
@@ -172,11 +178,29 @@ impl<T: DeserializeOwned + JsonSchema + Send> Input for Body<T> {
     }
 }
 
+impl<T: DeserializeOwned + JsonSchema + Send> Input for LargeBody<T> {
+    const HAS_BODY: bool = true;
+    const ROOM: usize = 32 << 20;
+
+    fn describe(operation: &mut Operation<'_>) {
+        Body::<T>::describe(operation);
+    }
+
+    fn check(checks: &mut Checks) {
+        Body::<T>::check(checks);
+    }
+
+    fn take(asked: &mut Asked) -> Result<Self, Problem> {
+        Body::take(asked).map(|Body(value)| Self(value))
+    }
+}
+
 impl Input for Lines {
     const HAS_BODY: bool = true;
 
     fn describe(operation: &mut Operation<'_>) {
         operation.body::<String>("application/x-ndjson");
+        operation.body::<String>("application/octet-stream");
     }
 
     fn take(asked: &mut Asked) -> Result<Self, Problem> {
@@ -194,6 +218,7 @@ macro_rules! tuples {
     ($(($($part:ident),*))*) => { $(
         impl<$($part: Input),*> Input for ($($part,)*) {
             const HAS_BODY: bool = false $(|| $part::HAS_BODY)*;
+            const ROOM: usize = 0 $(+ $part::ROOM)*;
 
             fn describe(operation: &mut Operation<'_>) {
                 $($part::describe(operation);)*

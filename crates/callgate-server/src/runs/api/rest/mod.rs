@@ -14,7 +14,7 @@ mod route;
 
 pub(super) use self::{
     document::{Operation, document},
-    input::{Asked, Body, By, Header, Input, Lines, Path, Query},
+    input::{Asked, Body, By, Header, Input, LargeBody, Lines, Path, Query},
     output::{File, Json, New, Output},
     route::{Info, Route, route, router},
 };

@@ -155,9 +155,7 @@ impl From<BookError> for Problem {
                 Self::new(StatusCode::UNPROCESSABLE_ENTITY, "bad_result", detail).hint("Give JSON.")
             }
             BookError::Delegated { .. } => conflict("delegated", "Fork the run that delegated it."),
-            BookError::NoHop(_) => {
-                Self::not_found("no_hop", detail).hint("`hops` of the run tells how many it has.")
-            }
+            BookError::NoHop(_) => conflict("no_hop", "`hops` of the run tells how many it has."),
             BookError::RunFile(error) => error.into(),
             _ => Self::internal(detail),
         }

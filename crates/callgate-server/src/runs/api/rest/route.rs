@@ -104,8 +104,8 @@ async fn asked<I: Input>(
         return Err(Problem::new(StatusCode::FORBIDDEN, "scope_missing", why)
             .hint("Take a token that has it."));
     };
-    let body =
-        if I::HAS_BODY { whole(body, api.max_body, api.body_timeout).await? } else { Bytes::new() };
+    let most = api.max_body.max(I::ROOM);
+    let body = if I::HAS_BODY { whole(body, most, api.body_timeout).await? } else { Bytes::new() };
     let query = parts.uri.query().unwrap_or_default().to_owned();
     Ok(Asked { identity, params, query, headers: parts.headers, body, checks })
 }
