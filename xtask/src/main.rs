@@ -14,6 +14,7 @@ mod failure;
 mod http;
 mod load;
 mod local;
+mod openapi;
 mod peers;
 mod process;
 mod real;

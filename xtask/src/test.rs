@@ -11,7 +11,7 @@ use crate::{
     check::{self, FEATURES, installed},
     conformance, export,
     failure::Failure,
-    load,
+    load, openapi,
     process::Show,
     real, restate,
     steps::{Steps, cargo},
@@ -61,6 +61,7 @@ fn all(steps: &mut Steps, tally: &mut Tally) -> Result<(), Failure> {
     tests.envs(witnesses);
     real::provide(steps, &mut tests)?;
     export::provide(steps, &mut tests)?;
+    openapi::provide(steps, &mut tests)?;
     if let Some((variable, program)) = restate {
         tests.env(variable, program);
     }

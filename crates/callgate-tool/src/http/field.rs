@@ -150,8 +150,10 @@ impl Field {
     ) -> Result<Option<Filled>, Unfilled> {
         match self {
             Self::Text(template) => fill.text(template, str::to_owned),
+            // Of an empty list there is nothing to write.
             Self::Styled(pointer, how) => fill
                 .argument(pointer)
+                .filter(|json| how.style == Style::Json || !style::is_empty(json))
                 .map(|json| style::text(name, json, *how, Escape::None))
                 .transpose()
                 .map(|text| text.map(|text| Filled::plain(&text))),

@@ -114,6 +114,15 @@ fn shape(json: &str) -> Shape<'_> {
     }
 }
 
+/// Whether nothing of a value is left outside of JSON.
+pub(crate) fn is_empty(json: &str) -> bool {
+    match shape(json) {
+        Shape::Scalar(_) => false,
+        Shape::List(items) => items.is_empty(),
+        Shape::Object(members) => members.is_empty(),
+    }
+}
+
 /// The fields of a query or form that a value becomes: names as they are, values escaped. `None`
 /// for `how`: a list is repeated, anything else is one text.
 pub(crate) fn fields(

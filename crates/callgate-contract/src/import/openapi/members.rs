@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::document::{At, Doc};
+use super::document::{At, Doc, below};
 
 /// How many schemas within schemas are looked into.
 const DEEPEST: usize = 8;
@@ -15,6 +15,25 @@ pub(super) enum Kind<'d> {
     Scalar,
     /// Nobody knows.
     Open,
+}
+
+/// [`Kind`] without its schema.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) enum Shape {
+    List,
+    Object,
+    #[default]
+    Other,
+}
+
+impl Kind<'_> {
+    pub(super) fn shape(&self) -> Shape {
+        match self {
+            Self::Array => Shape::List,
+            Self::Object(_) => Shape::Object,
+            Self::Scalar | Self::Open => Shape::Other,
+        }
+    }
 }
 
 /// What a schema admits. Of several branches an object counts first, then an array: a scalar fits
@@ -75,6 +94,8 @@ pub(super) struct Members<'d> {
     pub(super) is_open: bool,
 }
 
+static ANYTHING: Value = Value::Bool(true);
+
 /// Words that say nothing about which members there are.
 const ASIDE: [&str; 16] = [
     "$comment",
@@ -100,6 +121,13 @@ const ASIDE: [&str; 16] = [
 pub(super) fn members<'d>(doc: &Doc<'d>, at: &At<'d>) -> Option<Members<'d>> {
     let mut out = Members::default();
     collect(doc, at, DEEPEST, &mut out)?;
+    // Required, and described nowhere: anything.
+    for name in out.required.clone() {
+        if out.all.iter().all(|(other, _)| *other != name) {
+            let pointer = below(&at.pointer, "required");
+            out.all.push((name, At { value: &ANYTHING, pointer }));
+        }
+    }
     Some(out)
 }
 

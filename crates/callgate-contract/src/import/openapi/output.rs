@@ -44,7 +44,11 @@ fn build(doc: &Doc<'_>, responses: &At<'_>, notes: &mut Notes) -> Result<Option<
             continue;
         }
         let response = doc.resolve(response)?;
-        let content = response.get("content").filter(|content| content.members().next().is_some());
+        // These have none, whatever the document says (RFC 9110 15.3.5, 15.3.6).
+        let is_empty = matches!(status, "204" | "205");
+        let content = response
+            .get("content")
+            .filter(|content| !is_empty && content.members().next().is_some());
         match content {
             None => may_be_empty = true,
             Some(content) => match body::json(&content).map(|(_, json)| json.get("schema")) {

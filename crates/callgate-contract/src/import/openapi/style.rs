@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::{
     document::{At, Doc},
-    members::{Kind, kind, members},
+    members::{Kind, Shape, kind, members},
     parameters::{Parameter, Place},
 };
 
@@ -22,8 +22,7 @@ pub(super) struct Carried {
     pub(super) style: Option<(&'static str, bool)>,
     /// Of a query: the names under which it is sent, as far as they are known.
     pub(super) names: Vec<String>,
-    /// A list that must not be empty, since nothing would be left of it.
-    pub(super) is_list: bool,
+    pub(super) shape: Shape,
     /// Sent in a way that OpenAPI does not define.
     pub(super) beyond: Option<&'static str>,
 }
@@ -70,9 +69,9 @@ pub(super) fn carry<'d>(doc: &Doc<'d>, parameter: &Parameter<'d>) -> Result<Carr
         Place::Query | Place::Cookie => "form",
     };
     let (style, explode) = style_of(&parameter.at, default);
-    let is_list = matches!(kind, Kind::Array);
+    let shape = kind.shape();
     let is_scalar = matches!(kind, Kind::Scalar);
-    let written = |style| Carried { style, is_list, ..Carried::default() };
+    let written = |style| Carried { style, shape, ..Carried::default() };
     match parameter.place {
         Place::Query => in_query(doc, parameter, &kind, style, explode),
         Place::Path if is_scalar && !matches!(style, "label" | "matrix") => Ok(written(None)),
@@ -93,8 +92,12 @@ fn in_query<'d>(
 ) -> Result<Carried, &'static str> {
     // Styles of paths and headers mean nothing here.
     let style = if matches!(style, "simple" | "label" | "matrix") { "form" } else { style };
-    let named =
-        |style| Carried { style, names: vec![parameter.name.to_owned()], ..Carried::default() };
+    let named = |style| Carried {
+        style,
+        names: vec![parameter.name.to_owned()],
+        shape: kind.shape(),
+        ..Carried::default()
+    };
     let beyond = match (style, kind) {
         ("deepObject", Kind::Array) => {
             Some("a list with `deepObject` is sent as `name[]`, repeated")
@@ -109,7 +112,8 @@ fn in_query<'d>(
         (Kind::Object(at), _) if explode && style != "deepObject" => {
             let members = members(doc, at).map(|members| members.all).unwrap_or_default();
             let names = members.into_iter().map(|(name, _)| name.to_owned()).collect();
-            Ok(Carried { style: Some(("form", true)), names, ..Carried::default() })
+            let shape = kind.shape();
+            Ok(Carried { style: Some(("form", true)), names, shape, beyond: None })
         }
         _ => Ok(Carried { beyond, ..named(Some((style, explode))) }),
     }

@@ -5,13 +5,13 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
 
-use super::{Draft, free};
+use super::{Draft, free, parameter::not_empty};
 use crate::import::openapi::{
     Skipped,
     body::{Body, Form, is_binary},
     document::{At, Doc, Notes},
     media::{essence, is_bytes, is_json, is_one, is_xml},
-    members::{Kind, Members, kind},
+    members::{Kind, Members, Shape, kind},
     names::property,
     schema::Converter,
     servers::escape,
@@ -173,9 +173,18 @@ impl Draft {
             if argument != name {
                 notes.add(&*member.pointer, format!("`{name}` is the argument `{argument}`"));
             }
-            let (schema, value) = fields.one(name, &member, &argument, converter, notes)?;
+            let (mut schema, value) = fields.one(name, &member, &argument, converter, notes)?;
             if members.required.contains(&name) {
                 self.required.push(argument.clone());
+                let is_json = value.get("style").is_some_and(|style| style == "json");
+                if let (Value::Object(schema), false) = (&mut schema, is_json) {
+                    let shape = match kind(fields.doc, &member) {
+                        // Without a style an object is JSON.
+                        Kind::Object(_) if value.get("style").is_none() => Shape::Other,
+                        kind => kind.shape(),
+                    };
+                    not_empty(schema, shape);
+                }
             }
             template.insert(name.to_owned(), value);
             self.properties.insert(argument, schema);

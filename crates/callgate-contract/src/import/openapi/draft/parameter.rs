@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::{Argument, Draft};
 use crate::import::openapi::{
-    Skipped, document::Notes, parameters::Place, schema::Converter, words,
+    Skipped, document::Notes, members::Shape, parameters::Place, schema::Converter, words,
 };
 
 impl Draft {
@@ -39,9 +39,12 @@ impl Draft {
             schema.insert("deprecated".to_owned(), json!(true));
         }
         let name = parameter.name.to_owned();
+        if parameter.required && carried.style.is_none_or(|(style, _)| style != "json") {
+            not_empty(&mut schema, carried.shape);
+        }
         match parameter.place {
             Place::Path => {
-                in_path(&mut schema, carried.is_list);
+                in_path(&mut schema);
                 if let Some((style, explode)) = carried.style {
                     let mut written = json!({ "style": style });
                     if explode {
@@ -78,13 +81,22 @@ impl Draft {
 }
 
 /// An empty segment leads to another place, and the backend refuses it.
-fn in_path(schema: &mut Map<String, Value>, is_list: bool) {
+fn in_path(schema: &mut Map<String, Value>) {
     let is_text = schema.get("type").is_some_and(|t| t == "string");
     let bounded = ["minLength", "enum", "const", "pattern", "format"];
     if is_text && !bounded.iter().any(|word| schema.contains_key(*word)) {
         schema.insert("minLength".to_owned(), json!(1));
     }
-    if is_list && !schema.contains_key("$ref") {
-        schema.entry("minItems").or_insert_with(|| json!(1));
+}
+
+/// Of an empty list or object nothing is left outside of JSON, and what is required would be missing.
+pub(super) fn not_empty(schema: &mut Map<String, Value>, shape: Shape) {
+    let word = match shape {
+        Shape::List => "minItems",
+        Shape::Object => "minProperties",
+        Shape::Other => return,
+    };
+    if schema.get(word).is_none_or(|least| *least == 0) {
+        schema.insert(word.to_owned(), json!(1));
     }
 }
