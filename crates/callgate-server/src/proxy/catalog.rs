@@ -5,6 +5,7 @@
 
 use std::{fmt::Write as _, sync::Arc};
 
+use callgate_contract::Mode;
 use callgate_engine::{EngineError, Notice, Observer, Outcome};
 use callgate_machine::{Finish, Status, StoppedBy, event::AnswerSchema};
 use callgate_model::Model;
@@ -27,6 +28,8 @@ pub(super) struct Asked {
     pub(super) request: Request,
     /// Who asks, for rules and tiers.
     pub(super) caller: Value,
+    /// How much the gates mend.
+    pub(super) mode: Mode,
 }
 
 /// Runs it to its end.
@@ -37,7 +40,7 @@ pub(super) async fn run(
     told: &mut Told,
     tracker: &TaskTracker,
 ) -> Result<Reply, Refusal> {
-    let Asked { model, request, caller } = asked;
+    let Asked { model, request, caller, mode } = asked;
     if !request.tools.is_empty() {
         return Err(Refusal {
             param: Some("tools".to_owned()),
@@ -49,7 +52,7 @@ pub(super) async fn run(
         });
     }
     let goal = goal(&request.messages)?;
-    let agent = agent(catalog, &request, told);
+    let agent = callgate_machine::Agent { mode, ..agent(catalog, &request, told) };
     let answer = request.answer.as_ref().map(|answer| AnswerSchema {
         schema: serde_json::from_str(answer.schema.get()).unwrap_or_default(),
         tool: None,

@@ -4,10 +4,7 @@
 //! refused, and nothing is sent: a tool that is offered without a gate would break the one promise
 //! there is, in silence.
 
-use std::{
-    fmt::Write as _,
-    sync::{Arc, Mutex, PoisonError},
-};
+use std::{fmt::Write as _, sync::Arc};
 
 use callgate_contract::{
     Catalog, Fault, Mode, Verdict,
@@ -19,15 +16,8 @@ use callgate_wire::{
     ToolCall, ToolChoice, ToolDefinition,
     inbound::{Refusal, RefusalKind},
 };
-use serde_json::value::RawValue;
-use sha2::{Digest as _, Sha256};
 
 use super::told::Remark;
-
-/// What is kept of lists seen before: an application sends the same one with every request.
-const KEPT: usize = 64;
-/// The longest list that is kept, in bytes of its text.
-const LONGEST: usize = 1 << 20;
 
 /// The tools of a request.
 #[derive(Debug, Default)]
@@ -195,73 +185,10 @@ fn told(mistakes: &[callgate_contract::Mistake], tool: &str) -> String {
     text
 }
 
-/// Lists that were read, so that their schemas are compiled once.
-#[derive(Debug, Default)]
-pub(super) struct Shelf(Mutex<Vec<(Key, Arc<Contracts>)>>);
-
-type Key = ([u8; 32], Family);
-
-impl Shelf {
-    /// The contracts of a list, read now or before.
-    pub(super) fn get(
-        &self,
-        given: &[ToolDefinition],
-        family: Family,
-    ) -> Result<Arc<Contracts>, Refusal> {
-        let Some(hash) = hash(given) else {
-            return Contracts::read(given, family).map(Arc::new);
-        };
-        let key = (hash, family);
-        if let Some(found) = self.find(&key) {
-            return Ok(found);
-        }
-        let read = Arc::new(Contracts::read(given, family)?);
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if kept.len() >= KEPT {
-            kept.remove(0);
-        }
-        kept.push((key, read.clone()));
-        Ok(read)
-    }
-
-    /// The least recently used one stands first.
-    fn find(&self, key: &Key) -> Option<Arc<Contracts>> {
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let at = kept.iter().position(|(other, _)| other == key)?;
-        let found = kept.remove(at);
-        let contracts = found.1.clone();
-        kept.push(found);
-        Some(contracts)
-    }
-}
-
-/// A hash of all that a list says; none for one that is not worth its place.
-fn hash(given: &[ToolDefinition]) -> Option<[u8; 32]> {
-    let mut hash = Sha256::new();
-    let mut length = 0;
-    let mut add = |text: &str| {
-        length += text.len();
-        hash.update(text.len().to_le_bytes());
-        hash.update(text);
-    };
-    for tool in given {
-        add(&tool.name);
-        add(tool.description.as_deref().unwrap_or("\0"));
-        add(tool.parameters.get());
-        add(match tool.strict {
-            None => "",
-            Some(false) => "0",
-            Some(true) => "1",
-        });
-        add(if tool.defer { "d" } else { "" });
-        tool.examples.iter().map(|example: &Arc<RawValue>| example.get()).for_each(&mut add);
-        add("");
-    }
-    (length > 0 && length <= LONGEST).then(|| hash.finalize().into())
-}
-
 #[cfg(test)]
 mod tests {
+    use serde_json::value::RawValue;
+
     use super::*;
 
     fn tool(name: &str, schema: &str) -> ToolDefinition {
@@ -310,21 +237,5 @@ mod tests {
         let read = Contracts::read(&tools, Family::OpenAi).unwrap();
         let names: Vec<_> = read.offered().iter().map(|tool| &*tool.name).collect();
         assert_eq!(names, ["z", "none", "a.b/c"]);
-    }
-
-    #[test]
-    fn a_list_is_compiled_once_a_family() {
-        let shelf = Shelf::default();
-        let tools = [tool("a", r#"{"type":"object"}"#)];
-        let first = shelf.get(&tools, Family::OpenAi).unwrap();
-        assert!(Arc::ptr_eq(&first, &shelf.get(&tools, Family::OpenAi).unwrap()));
-        assert!(!Arc::ptr_eq(&first, &shelf.get(&tools, Family::Gemini).unwrap()));
-        let strict = [ToolDefinition { strict: Some(true), ..tools[0].clone() }];
-        assert!(!Arc::ptr_eq(&first, &shelf.get(&strict, Family::OpenAi).unwrap()));
-        for n in 0..KEPT {
-            shelf.get(&[tool(&format!("t{n}"), "{}")], Family::OpenAi).unwrap();
-        }
-        assert_eq!(shelf.0.lock().unwrap().len(), KEPT);
-        assert!(!Arc::ptr_eq(&first, &shelf.get(&tools, Family::OpenAi).unwrap()));
     }
 }

@@ -10,8 +10,8 @@
 //! - [`Opener`]: where models come from.
 //! - [`Served`], [`Told`]: what was done for each request.
 //!
-//! Rooms: `routes` (bodies in, answers out), `allow` (names of models), `contracts` (tools of a
-//! request), `turn` (one answer: what is admitted, what goes back; pure), `drive` (asking), `live`
+//! Rooms: `routes` (bodies in, answers out), `allow` (names of models), `contracts` and `shelf` (tools
+//! of a request), `turn` (one answer: what is admitted, what goes back; pure), `drive` (asking), `live`
 //! (streams), `catalog` (runs of the server's own tools), `told`.
 //!
 //! Not here: what the APIs' bytes mean (`callgate_wire::inbound`), and judging arguments
@@ -25,6 +25,7 @@ mod live;
 mod opened;
 mod options;
 mod routes;
+mod shelf;
 mod told;
 mod turn;
 
@@ -39,7 +40,7 @@ pub use opened::{Opened, Opener};
 pub use options::{Catalog, ProxyOptions};
 pub use told::{AdjustedCall, RefusedCall, Remark, Served, Told, Watch};
 
-use self::{contracts::Shelf, opened::Models};
+use self::{opened::Models, shelf::Shelf};
 
 /// The proxy. Cheap to clone; clones are the same proxy.
 #[derive(Clone)]

@@ -417,7 +417,7 @@ impl Got {
     fn messages_event(&mut self, value: &Value) {
         match value["type"].as_str().unwrap() {
             "message_start" => {
-                self.usage = counts(&value["message"]["usage"], "input_tokens", "output_tokens")
+                self.usage = counts(&value["message"]["usage"], "input_tokens", "output_tokens");
             }
             "content_block_start" if value["content_block"]["type"] == "tool_use" => {
                 let text = |name: &str| value["content_block"][name].as_str().unwrap().to_owned();

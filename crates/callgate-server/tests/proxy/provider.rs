@@ -59,6 +59,9 @@ impl Api {
 /// A call: id, name, arguments.
 pub(crate) type Call = (&'static str, &'static str, &'static str);
 
+/// A status, headers and a body.
+pub(crate) type Failure = (u16, Vec<(&'static str, &'static str)>, String);
+
 /// One thing to say.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Say {
@@ -71,7 +74,7 @@ pub(crate) struct Say {
     /// The connection breaks where the gate is.
     pub(crate) reset: bool,
     /// Another answer altogether: status, headers, body.
-    pub(crate) fails: Option<(u16, Vec<(&'static str, &'static str)>, String)>,
+    pub(crate) fails: Option<Failure>,
 }
 
 pub(crate) fn say(text: &'static str, calls: &[Call]) -> Say {
@@ -248,7 +251,7 @@ async fn answer(
             return typed("application/json", Body::from_stream(broken));
         }
         watched.whole = true;
-        return typed("application/json", Body::from(whole(api, &say).to_string()));
+        return typed("application/json", Body::from(whole(api, &say)));
     }
     let (words, rest) = events(api, &say);
     let words = stream::iter([Ok::<_, std::io::Error>(Bytes::from(words))]);
@@ -338,7 +341,7 @@ fn whole(api: Api, say: &Say) -> String {
                 "usage": { "prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15 } })
             .to_string()
         }
-        Api::Responses => response(say, responses_items(say)).to_string(),
+        Api::Responses => response(say, &responses_items(say)).to_string(),
         Api::Anthropic => {
             let mut blocks = Vec::new();
             if !say.text.is_empty() {
@@ -396,7 +399,7 @@ fn responses_items(say: &Say) -> Vec<Value> {
     items
 }
 
-fn response(say: &Say, items: Vec<Value>) -> Value {
+fn response(say: &Say, items: &[Value]) -> Value {
     let details = if say.cut { json!({ "reason": "max_output_tokens" }) } else { Value::Null };
     json!({ "id": "resp_1", "object": "response", "created_at": 1, "model": "m",
         "status": if say.cut { "incomplete" } else { "completed" }, "incomplete_details": details, "error": null,
@@ -536,7 +539,7 @@ fn events(api: Api, say: &Say) -> (String, String) {
                 );
             }
             let end = if say.cut { "response.incomplete" } else { "response.completed" };
-            rest += &named(&json!({ "type": end, "response": response(say, items) }));
+            rest += &named(&json!({ "type": end, "response": response(say, &items) }));
             (words, rest)
         }
         Api::Anthropic => {

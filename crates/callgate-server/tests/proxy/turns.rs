@@ -176,6 +176,7 @@ async fn the_providers_key_is_the_servers_own_and_nobody_elses() {
         // A wrong key of the server's is not told as a wrong token of the client's.
         let got = proxy.ask(dialect, &ask).await;
         assert_eq!(got.status, 403, "{}", got.raw);
+        assert!(!got.raw.contains(SECRET), "{}", got.raw);
     }
 }
 

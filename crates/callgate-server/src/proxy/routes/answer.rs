@@ -223,7 +223,7 @@ impl Job {
         let contracts = if request.tools.is_empty() {
             no_contracts()
         } else {
-            self.proxy.0.shelf.get(&request.tools, family_of(self.model.id()))?
+            self.proxy.0.shelf.get(&request.tools, family_of(self.model.id())).await?
         };
         let mut turn = Turn::new(contracts, request, self.wishes.bounds, self.stamp.id.clone());
         for note in &self.received.notes {
@@ -257,6 +257,7 @@ impl Job {
             model: self.model.clone(),
             request: self.received.request.clone(),
             caller: self.caller.clone(),
+            mode: self.wishes.bounds.mode,
         };
         let reply = catalog::run(catalog, asked, live, told, &self.proxy.0.tracker).await?;
         *usage = reply.usage;
