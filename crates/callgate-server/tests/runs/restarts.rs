@@ -123,6 +123,30 @@ async fn two_servers_on_one_journal() {
     assert_eq!((house.books.of("refund"), house.books.of("slow")), ((1, false), (1, false)));
 }
 
+#[tokio::test]
+async fn a_key_that_is_sent_to_two_servers_is_one_run() {
+    let house = House::new(&[("pay", json!({ "amount": 9 }))]);
+    let place = tempfile::tempdir().unwrap();
+    let one = house.serve(folder(place.path())).await;
+    let two = house.serve(folder(place.path())).await;
+    let send = async |server: &crate::house::Server, key: &str| {
+        let request = server.web.post(server.url("/api/runs")).header("idempotency-key", key);
+        let request = request.header("content-type", "application/json");
+        let body = json!({ "goal": "Pay" }).to_string();
+        crate::house::read(request.body(body).send().await.unwrap()).await
+    };
+    for n in 0..20 {
+        let key = format!("k{n}");
+        let ((a, first), (b, second)) = tokio::join!(send(&one, &key), send(&two, &key));
+        let mut both = [a, b];
+        both.sort_unstable();
+        assert_eq!(both, [200, 201], "{first} {second}");
+        assert_eq!(first["run"], second["run"]);
+        one.state(first["run"].as_str().unwrap(), "answered").await;
+    }
+    assert_eq!(house.books.of("pay"), (20, false));
+}
+
 async fn read_delete(server: &crate::house::Server, id: &str) -> (u16, Value) {
     let sent = server.web.delete(server.url(&format!("/api/runs/{id}"))).send().await;
     crate::house::read(sent.unwrap()).await

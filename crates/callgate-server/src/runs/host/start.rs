@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use callgate_engine::{Engine, JournalError};
+use callgate_engine::{BookError, Engine, JournalError};
 use callgate_machine::{Event, event::RunStarted};
 use tokio_util::sync::CancellationToken;
 
@@ -71,7 +71,18 @@ impl RunHost {
                 return Ok(given);
             }
             match claimed {
-                Ok(session) => return self.begin(session, start).await,
+                Ok(session) => {
+                    return match self.begin(session, start.clone()).await {
+                        // Another process was first by a moment.
+                        Err(HostError::Book(BookError::Journal(JournalError::Conflict {
+                            ..
+                        }))) => match self.begun(id, &start)? {
+                            Some(given) => Ok(given),
+                            None => Err(HostError::OtherRun { run: id.clone() }),
+                        },
+                        begun => begun,
+                    };
+                }
                 Err(JournalError::Held { .. }) if since.elapsed() < BEGINNING => {
                     tokio::time::sleep(Duration::from_millis(20)).await;
                 }
