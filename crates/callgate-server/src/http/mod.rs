@@ -30,6 +30,7 @@ pub use options::{HttpOptions, Passed, Watch};
 pub use rate::Rate;
 pub use ready::Ready;
 pub use refusal::Refusal;
+pub(crate) use scope::lacks;
 pub use scope::{Identity, Scope, needs};
 pub use serve::HttpServer;
 pub use tls::TlsFiles;

@@ -42,7 +42,8 @@ pub struct HttpOptions {
     /// The longest body, in bytes.
     pub max_body: usize,
     /// The longest body under paths that begin so, in place of `max_body`; the longest beginning
-    /// counts. Requests to providers carry images.
+    /// counts, of two alike the first. Requests to providers carry images, and the inspector has
+    /// large documents judged.
     pub max_bodies: Vec<(String, usize)>,
     /// Bytes of bodies at the same time, small ones (64 KiB) not counted; further ones wait, and
     /// are refused with 503 after `body_timeout`.
@@ -80,7 +81,7 @@ impl Default for HttpOptions {
             max_head: 32 * 1024,
             max_headers: 100,
             max_body: 4 * 1024 * 1024,
-            max_bodies: vec![("/v1/".to_owned(), 32 * 1024 * 1024)],
+            max_bodies: ["/v1/", "/api/check"].map(|path| (path.to_owned(), 32 << 20)).to_vec(),
             max_buffered: 256 * 1024 * 1024,
             max_connections: 1024,
             max_per_address: 256,

@@ -157,7 +157,7 @@ fn forget(strangers: &mut HashMap<IpAddr, Stranger>, now: Instant) {
         let mut place = 0_usize;
         strangers.retain(|_, _| {
             place += 1;
-            place % 8 != 0
+            !place.is_multiple_of(8)
         });
     }
 }

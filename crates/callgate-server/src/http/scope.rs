@@ -11,7 +11,7 @@ use axum::{
     middleware::Next,
     response::{IntoResponse as _, Response},
 };
-use http::StatusCode;
+use http::{Extensions, StatusCode};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -88,10 +88,15 @@ pub async fn needs(scope: Scope, request: Request, next: Next) -> Response {
     if identity.is_some_and(|identity| identity.may(scope)) {
         return next.run(request).await;
     }
+    lacks(scope, request.extensions())
+}
+
+/// The refusal of a request whose token does not allow it.
+pub(crate) fn lacks(scope: Scope, request: &Extensions) -> Response {
     let why = format!("this token lacks the scope \"{scope}\"");
     let challenge = format!("Bearer error=\"insufficient_scope\", scope=\"{scope}\"");
     Refusal::new(StatusCode::FORBIDDEN, "scope_missing", why)
         .challenge(challenge)
-        .under(request.extensions())
+        .under(request)
         .into_response()
 }

@@ -9,7 +9,7 @@ use rmcp::{
     model::{CallToolResponse, ErrorData, InputResponses, ProtocolVersion},
     service::RequestContext,
 };
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::sync::{Semaphore, SemaphorePermit, mpsc};
 use tokio_util::sync::CancellationToken;
 
@@ -20,6 +20,7 @@ use super::{
     result::result_of,
     server::{Connection, Held, Shared},
 };
+use crate::http::Identity;
 
 /// What a client sent.
 pub(super) struct Incoming {
@@ -60,11 +61,12 @@ pub(super) async fn call(
     let place = Place { all: &shared.permits, taken: Some(permit) };
 
     let cancel = CancellationToken::new();
-    let (approver, asking) = whom_to_ask(shared, &incoming, &tool, context, &cancel)?;
+    let who = Who::of(shared, context);
+    let (approver, asking) = whom_to_ask(shared, &incoming, &who, &tool, context, &cancel)?;
     let at_the_gates = held.gates.call(GateCall {
         tool: incoming.name.as_str().into(),
         arguments: incoming.arguments.clone(),
-        caller: shared.options.caller.clone(),
+        caller: who.caller.clone(),
         approver,
         observer,
         cancel: cancel.clone(),
@@ -79,9 +81,29 @@ pub(super) async fn call(
         && !context.ct.is_cancelled()
         && !connection.stop.is_cancelled()
     {
-        return Ok(shared.rounds.ask(&asked, &binding(shared, &incoming))?.into());
+        return Ok(shared.rounds.ask(&asked, &binding(&incoming, &who))?.into());
     }
     Ok(result_of(Some(&tool), &called, &shared.marker).into())
+}
+
+/// Who calls.
+struct Who {
+    /// Whoever the request's token stands for; where it does not say, as the options do.
+    caller: Value,
+    /// The token's name.
+    token: Option<Arc<str>>,
+}
+
+impl Who {
+    fn of(shared: &Shared, context: &RequestContext<RoleServer>) -> Self {
+        let parts = context.extensions.get::<http::request::Parts>();
+        let identity = parts.and_then(|parts| parts.extensions.get::<Identity>());
+        let said = identity.map(|identity| &identity.caller).filter(|caller| !caller.is_null());
+        Self {
+            caller: said.unwrap_or(&shared.options.caller).clone(),
+            token: identity.map(|identity| identity.name.clone()),
+        }
+    }
 }
 
 /// The contract that a name stands for.
@@ -106,6 +128,7 @@ struct Asking {
 fn whom_to_ask(
     shared: &Shared,
     incoming: &Incoming,
+    who: &Who,
     tool: &Tool,
     context: &RequestContext<RoleServer>,
     cancel: &CancellationToken,
@@ -119,7 +142,7 @@ fn whom_to_ask(
     let responses = incoming.responses.as_ref();
     let round = if is_modern {
         // A state that is not ours is refused whether or not anybody would be asked.
-        let binding = binding(shared, incoming);
+        let binding = binding(incoming, who);
         Some(shared.rounds.open(incoming.state.as_deref(), responses, &binding)?)
     } else {
         None
@@ -140,8 +163,10 @@ fn whom_to_ask(
     }
 }
 
-fn binding(shared: &Shared, incoming: &Incoming) -> String {
-    rounds::binding(&incoming.name, &incoming.arguments, &shared.options.caller)
+fn binding(incoming: &Incoming, who: &Who) -> String {
+    // A yes that one token's people gave is none for another's.
+    let caller = json!([who.token.as_deref(), who.caller]);
+    rounds::binding(&incoming.name, &incoming.arguments, &caller)
 }
 
 /// Stays with a call until it ends: puts its questions to the client, tells its progress, and

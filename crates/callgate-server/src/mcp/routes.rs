@@ -35,7 +35,7 @@ use super::{
     McpServer,
     raw::{Head, Marker, RawArguments},
 };
-use crate::http::HttpOptions;
+use crate::http::{HttpOptions, Identity, Scope, lacks};
 
 /// How long a legacy session may be silent beyond what its slowest tool may take.
 const IDLE: Duration = Duration::from_secs(60 * 60);
@@ -112,6 +112,14 @@ async fn pass<H: ServerHandler>(State(door): State<Door<H>>, request: Request) -
         }
     };
     let head = Head::of(&body);
+    let is_call = head.as_ref().is_some_and(Head::is_call);
+    if let Some(identity) = parts.extensions.get::<Identity>() {
+        // Whoever may call may see what there is to call.
+        let may = identity.may(Scope::Run) || (!is_call && identity.may(Scope::Read));
+        if !may {
+            return lacks(Scope::Run, &parts.extensions);
+        }
+    }
     if head.as_ref().is_some_and(Head::is_initialize)
         && door.sessions.sessions.read().await.len() >= door.max_sessions
     {
@@ -119,7 +127,7 @@ async fn pass<H: ServerHandler>(State(door): State<Door<H>>, request: Request) -
         return refused(StatusCode::SERVICE_UNAVAILABLE, -32603, message);
     }
     // Whoever closes the server waits until calls are answered, not only until they ended.
-    let answer = head.as_ref().is_some_and(Head::is_call).then(|| door.answers.token());
+    let answer = is_call.then(|| door.answers.token());
     if let Some(raw) = head.as_ref().and_then(RawArguments::of_message) {
         parts.extensions.insert(raw);
     }

@@ -52,7 +52,8 @@ pub struct TelemetryOptions {
     /// The collector that spans go to, such as `http://localhost:4318`; where it is absent,
     /// `OTEL_EXPORTER_OTLP_ENDPOINT` counts, and without that none are sent.
     pub endpoint: Option<String>,
-    /// Whether spans have what people, models and tools said.
+    /// Whether spans have what people, models and tools said; the variable
+    /// `OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT` can ask for it, too.
     pub content: bool,
     /// Where to read the past of runs that this process takes up.
     pub history: Option<History>,
@@ -101,7 +102,7 @@ impl Telemetry {
         let TelemetryOptions { service, endpoint, content, history } = options;
         let sends = endpoint.is_some() || otlp::is_in_environment();
         let exporter = sends.then(|| Exporter::new(endpoint.as_deref(), &service)).transpose()?;
-        let stories = Mutex::new(Stories::new(content));
+        let stories = Mutex::new(Stories::new(content || otlp::wants_content()));
         let history = history.map(OnceLock::from).unwrap_or_default();
         Ok(Self(Arc::new(Inner { stories, metrics: Metrics::new(), exporter, history })))
     }

@@ -40,6 +40,12 @@ pub(super) fn is_in_environment() -> bool {
     !off && !none && ENDPOINTS.iter().any(|name| is(name))
 }
 
+/// Whether the environment asks for what was said, in spans.
+pub(super) fn wants_content() -> bool {
+    let asked = env::var("OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT").unwrap_or_default();
+    matches!(asked.to_ascii_lowercase().as_str(), "true" | "span_only" | "span_and_event")
+}
+
 /// What takes spans.
 #[derive(Debug)]
 pub(super) struct Exporter {

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::site::{Site, body};
 
 /// A new token in a file.
-fn token(path: &Path, name: &str, more: Value) -> String {
+fn token(path: &Path, name: &str, more: &Value) -> String {
     let (hash, text) = Token::random().unwrap();
     let mut entry = json!({ "name": name, "hash": hash, "scopes": ["run"] });
     entry.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
@@ -34,7 +34,7 @@ async fn a_token_opens_what_its_scopes_say() {
     ];
     let tokens: Vec<String> = rows
         .iter()
-        .map(|(name, scopes, _)| token(&path, name, json!({ "scopes": scopes, "caller": caller })))
+        .map(|(name, scopes, _)| token(&path, name, &json!({ "scopes": scopes, "caller": caller })))
         .collect();
     let single = "a single token of old";
     let site = Site::open(HttpOptions {
@@ -67,8 +67,8 @@ async fn a_token_opens_what_its_scopes_say() {
 async fn what_is_no_token_is_told_in_the_words_of_whoever_asked() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("tokens.json");
-    let good = token(&path, "good", json!({}));
-    let lapsed = token(&path, "lapsed", json!({ "expiresAt": 1 }));
+    let good = token(&path, "good", &json!({}));
+    let lapsed = token(&path, "lapsed", &json!({ "expiresAt": 1 }));
     let options = || HttpOptions { tokens_file: Some(path.clone()), ..HttpOptions::default() };
     let site = Site::open(options()).await;
     let short = &good[..good.len() - 1];
@@ -161,8 +161,8 @@ async fn tokens_have_their_rate_and_guessing_its_end() {
     let path = folder.path().join("tokens.json");
     // So seldom that no clock of any machine gives another one during the test.
     let seldom = json!({ "rate": { "perSecond": 0.001, "burst": 2 } });
-    let (busy, calm) = (token(&path, "busy", seldom), token(&path, "calm", json!({})));
-    let late = token(&path, "late", json!({}));
+    let (busy, calm) = (token(&path, "busy", &seldom), token(&path, "calm", &json!({})));
+    let late = token(&path, "late", &json!({}));
     let options = HttpOptions { tokens_file: Some(path), rate: None, ..HttpOptions::default() };
     let site = Site::open(options).await;
     for expected in [200, 200, 429, 429] {
@@ -205,7 +205,7 @@ async fn tokens_have_their_rate_and_guessing_its_end() {
 async fn a_token_that_is_revoked_is_none_soon() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("tokens.json");
-    let (gone, stays) = (token(&path, "gone", json!({})), token(&path, "stays", json!({})));
+    let (gone, stays) = (token(&path, "gone", &json!({})), token(&path, "stays", &json!({})));
     let options = HttpOptions { tokens_file: Some(path.clone()), ..HttpOptions::default() };
     let site = Site::open(options).await;
     assert_eq!(site.ask("GET /a", &bearer(&gone)).await.0, 200);

@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use callgate_server::{
     ServeError,
-    http::{HttpOptions, HttpServer, Token},
+    http::{HttpOptions, HttpServer, Token, TokensFile},
+    mcp::{McpOptions, McpServer},
 };
 use serde_json::{Value, json};
 use tokio::{
@@ -97,6 +98,53 @@ async fn a_token_is_asked_for() {
 
     let open = HttpOptions { listen: "0.0.0.0:0".parse().unwrap(), ..HttpOptions::default() };
     assert!(matches!(HttpServer::bind(open).await, Err(ServeError::Unprotected { .. })));
+}
+
+/// A token's caller is the one that rules see; without the scope `run` tools are seen, not called.
+#[tokio::test]
+async fn a_token_calls_as_whom_it_stands_for_and_only_with_its_scope() {
+    let shop = Shop::new();
+    let path = shop.folder.path().join("tokens.json");
+    let token = |name: &str, scope: &str, caller: Value| {
+        let (hash, text) = Token::random().unwrap();
+        let entry = json!({ "name": name, "hash": hash, "scopes": [scope], "caller": caller });
+        TokensFile::add(&path, serde_json::from_value(entry).unwrap()).unwrap();
+        text
+    };
+    let clerk = token("clerk", "run", json!({ "roles": ["clerk"] }));
+    let guest = token("guest", "run", json!({ "roles": [] }));
+    let reader = token("reader", "read", json!({ "roles": ["clerk"] }));
+    let approver = token("approver", "approve", json!({ "roles": ["clerk"] }));
+    let tools = shop.toolset(&[json!({ "name": "stamp", "description": "Stamps.",
+        "input": { "type": "object" },
+        "rules": [{ "id": "clerks", "check": "'clerk' in caller.roles", "message": "clerks only" }] })]);
+    let server = McpServer::new(tools, McpOptions::default()).unwrap();
+    let options = HttpOptions { tokens_file: Some(path.clone()), ..HttpOptions::default() };
+    let (url, _served) = serve_http(&server, options, CancellationToken::new()).await;
+    let mut client = modern(&shop).await;
+    let (_, list) = client.request("tools/list", "{}");
+    let (_, call) = client.request("tools/call", r#"{"name":"stamp","arguments":{}}"#);
+    let ask = |token: &str, method: &str, body: &str| {
+        let head = format!(
+            "POST /mcp HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\naccept: application/json, text/event-stream\r\nmcp-protocol-version: {MODERN}\r\nmcp-method: {method}\r\nmcp-name: stamp\r\nauthorization: Bearer {token}\r\n"
+        );
+        let (url, body) = (url.clone(), body.to_owned());
+        async move { raw(&url, &head, &body).await }
+    };
+    let rows = [
+        (&clerk, 200, 200, r#""isError":false"#),
+        (&guest, 200, 200, "clerks only"),
+        (&reader, 200, 403, "lacks the scope"),
+        (&approver, 403, 403, "lacks the scope"),
+    ];
+    for (token, listed, called, says) in rows {
+        let (status, answer) = ask(token, "tools/list", &list).await;
+        assert_eq!((status, answer.contains("stamp")), (listed, listed == 200), "{answer}");
+        let (status, answer) = ask(token, "tools/call", &call).await;
+        assert_eq!(status, called, "{answer}");
+        assert!(answer.contains(says), "{says}: {answer}");
+    }
+    assert_eq!(shop.ran(), 1);
 }
 
 #[tokio::test]

@@ -24,7 +24,7 @@ async fn runs_are_counted() {
         calls("c3", "drop", &json!({})),
         { "text": "done", "usage": { "inputTokens": 7, "outputTokens": 1 } },
     ]);
-    let engine = world.engine("support", replies, &contracts()).approver(Arc::new(ApproveAll));
+    let engine = world.engine("support", &replies, &contracts()).approver(Arc::new(ApproveAll));
     run(engine, telemetry.observer()).await;
     let text = telemetry.metrics();
     let lines = [

@@ -88,7 +88,7 @@ async fn no_trace_log_or_metric_has_a_secret() {
             { "text": "it is slate" },
         ]);
         let (id, finish) =
-            run(world.engine("birder", replies, &[contract]), telemetry.observer()).await;
+            run(world.engine("birder", &replies, &[contract]), telemetry.observer()).await;
         assert_eq!(finish.calls, 1);
 
         // Requests with the server's own token, right and wrong, in every place.

@@ -33,7 +33,7 @@ async fn agents_models_and_tools_have_their_spans() {
         calls("c3", "drop", &json!({})),
         { "text": "done", "usage": { "inputTokens": 7, "outputTokens": 1, "reasoningTokens": 1 } },
     ]);
-    let engine = world.engine("support", replies, &contracts()).approver(Arc::new(ApproveAll));
+    let engine = world.engine("support", &replies, &contracts()).approver(Arc::new(ApproveAll));
     let under = TraceContext::read("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01");
     let (id, _) = run(engine, telemetry.observer_under(under)).await;
     telemetry.close().await;
@@ -127,9 +127,9 @@ async fn a_delegates_agent_is_under_the_call_that_began_it() {
     let telemetry = sending(&endpoint);
     let world = World::new();
     let replies = json!([calls("x", "set_status", &json!({ "status": "sent" })), { "text": "ok" }]);
-    let child = world.engine("clerk", replies, &contracts());
+    let child = world.engine("clerk", &replies, &contracts());
     let replies = json!([calls("d", "clerk", &json!({ "task": "see to it" })), { "text": "done" }]);
-    let parent = world.engine("planner", replies, &[clerk()]).delegate("clerk", Arc::new(child));
+    let parent = world.engine("planner", &replies, &[clerk()]).delegate("clerk", Arc::new(child));
     run(parent, telemetry.observer()).await;
     telemetry.close().await;
     let (planner, call, agent, tool) = (
@@ -158,7 +158,8 @@ async fn what_goes_wrong_is_an_error_of_its_span() {
         calls("f", "fail", &json!({})),
         { "error": { "kind": "quota", "retry": "never" } },
     ]);
-    let (_, finish) = run(world.engine("unlucky", replies, &[failing]), telemetry.observer()).await;
+    let (_, finish) =
+        run(world.engine("unlucky", &replies, &[failing]), telemetry.observer()).await;
     telemetry.close().await;
     assert!(finish.provider.is_some());
     let rows = [("execute_tool fail", "tool_error"), ("invoke_agent unlucky", "provider_error")];
@@ -185,7 +186,7 @@ async fn a_run_that_another_process_takes_up_goes_on_in_its_trace() {
         ])
     };
     let engine = || {
-        let engine = world.engine("support", replies(), &contracts());
+        let engine = world.engine("support", &replies(), &contracts());
         Arc::new(engine.approver(Arc::new(Elsewhere)))
     };
     let (first, endpoint) = Collector::open().await;
@@ -246,7 +247,7 @@ async fn who_does_not_record_the_trace_gets_no_spans() {
     let world = World::new();
     let under = TraceContext::read("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00");
     let replies = json!([{ "text": "done" }]);
-    run(world.engine("a", replies, &contracts()), telemetry.observer_under(under)).await;
+    run(world.engine("a", &replies, &contracts()), telemetry.observer_under(under)).await;
     telemetry.close().await;
     collector.taken(|taken| assert!(taken.spans.is_empty()));
     assert!(telemetry.metrics().contains("callgate_runs_total{agent=\"a\",status=\"answered\""));
@@ -260,7 +261,7 @@ async fn a_collector_that_is_silent_holds_nobody_up() {
     let world = World::new();
     let replies =
         json!([calls("s", "set_status", &json!({ "status": "sent" })), { "text": "done" }]);
-    let (id, _) = run(world.engine("a", replies, &contracts()), Arc::new(|_: &Notice| {})).await;
+    let (id, _) = run(world.engine("a", &replies, &contracts()), Arc::new(|_: &Notice| {})).await;
     let records = world.journal.load(&id).unwrap();
     // Far more spans than the queue takes (2,048), each record by record.
     let telling = tokio::task::spawn_blocking(move || {

@@ -28,7 +28,7 @@ impl World {
     }
 
     /// An agent over these contracts. A contract without a backend gives its arguments back.
-    pub(crate) fn engine(&self, name: &str, replies: Value, contracts: &[Value]) -> Engine {
+    pub(crate) fn engine(&self, name: &str, replies: &Value, contracts: &[Value]) -> Engine {
         let script = json!({ "byTurn": true, "replies": replies }).to_string();
         let model = ScriptedModel::from_json(&script).unwrap();
         let echo = Function::new(|call| async move { Ok(Output::json(call.arguments.shared())) });
