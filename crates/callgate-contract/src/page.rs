@@ -147,7 +147,7 @@ pub fn page(text: &str, wanted: Wanted<'_>, most_bytes: usize) -> Result<Page, P
             let parts = several.iter().filter_map(|pointer| {
                 Some(Part { name: None, node: doc.pointer(pointer)?, pointer: pointer.clone() })
             });
-            of_parts(&doc, parts.collect(), Unit::Values, wanted, most_bytes)
+            of_parts(&doc, &parts.collect::<Vec<_>>(), Unit::Values, wanted, most_bytes)
         }
     }
 }
@@ -185,21 +185,21 @@ fn of_node<'a>(
         Kind::Array => {
             let part =
                 |(i, node): (usize, _)| Part { name: None, node, pointer: below(&i.to_string()) };
-            let parts = node.elements().enumerate().map(part).collect();
-            of_parts(doc, parts, Unit::Elements, wanted, most_bytes)
+            let parts: Vec<_> = node.elements().enumerate().map(part).collect();
+            of_parts(doc, &parts, Unit::Elements, wanted, most_bytes)
         }
         Kind::Object => {
             let part = |(key, node): (NodeRef<'a>, _)| {
                 let pointer = below(key.string().unwrap_or_default());
                 Part { name: Some(key), node, pointer }
             };
-            let parts = node.member_nodes().map(part).collect();
-            of_parts(doc, parts, Unit::Members, wanted, most_bytes)
+            let parts: Vec<_> = node.member_nodes().map(part).collect();
+            of_parts(doc, &parts, Unit::Members, wanted, most_bytes)
         }
         Kind::String => of_letters(node.string().unwrap_or_default(), wanted, most_bytes),
         _ => {
-            let parts = vec![Part { name: None, node, pointer: pointer.to_owned() }];
-            let mut page = of_parts(doc, parts, Unit::Values, wanted, most_bytes)?;
+            let parts = [Part { name: None, node, pointer: pointer.to_owned() }];
+            let mut page = of_parts(doc, &parts, Unit::Values, wanted, most_bytes)?;
             // It is the value, not a list of one.
             page.text = node.raw().to_owned();
             Ok(page)
@@ -209,7 +209,7 @@ fn of_node<'a>(
 
 fn of_parts(
     doc: &Document<'_>,
-    parts: Vec<Part<'_>>,
+    parts: &[Part<'_>],
     unit: Unit,
     wanted: Wanted<'_>,
     most_bytes: usize,
@@ -231,7 +231,7 @@ fn of_parts(
             piece.push_str(": ");
         }
         // What fits on no page by itself would never be seen, and nothing after it.
-        if part.node.raw().len() > most_bytes / 2 && part.node.raw().len() + 2 > most_bytes - 2 {
+        if part.node.raw().len() > most_bytes - 4 {
             piece.push_str(&stub(doc, part));
         } else {
             piece.push_str(part.node.raw());

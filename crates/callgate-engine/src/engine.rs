@@ -65,8 +65,7 @@ impl Engine {
         catalog: Arc<Catalog>,
         mount: Mount,
     ) -> Self {
-        let fingerprints =
-            catalog.tools().map(|tool| (tool.name.clone(), tool.fingerprint())).collect();
+        let fingerprints = builtin::fingerprints(&catalog);
         Self {
             model,
             fallbacks: Vec::new(),

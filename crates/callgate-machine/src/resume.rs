@@ -115,8 +115,7 @@ fn amend_start(run: &mut Run, resumed: &RunResumed) {
     }
     if let Some(catalog) = &resumed.catalog {
         start.catalog = Some(catalog.clone());
-        start.tools =
-            run.catalog.tools().map(|tool| (tool.name.clone(), tool.fingerprint())).collect();
+        start.tools = builtin::fingerprints(&run.catalog);
         start.shown = run.mount.shown().clone();
     }
 }

@@ -9,7 +9,7 @@ mod own;
 mod read;
 mod search;
 
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 
 use callgate_contract::{Catalog, Tool};
 
@@ -74,6 +74,14 @@ pub fn of(tool: &Tool) -> Option<Builtin> {
     let name = tool.backend.get(BACKEND)?.as_str()?;
     let all = [Builtin::AskUser, Builtin::SearchTools, Builtin::ReadResult];
     all.into_iter().find(|builtin| builtin.name() == name)
+}
+
+/// What a run's start says of its tools: the fingerprints of their definitions. Those that the
+/// machine works out by itself come and go with it, and are no tools of the agent's.
+pub fn fingerprints(catalog: &Catalog) -> BTreeMap<Arc<str>, String> {
+    let is_own = |tool: &Tool| matches!(of(tool), Some(Builtin::SearchTools | Builtin::ReadResult));
+    let tools = catalog.tools().filter(|tool| !is_own(tool));
+    tools.map(|tool| (tool.name.clone(), tool.fingerprint())).collect()
 }
 
 /// The tool that stands for a built-in one, under whatever name.
