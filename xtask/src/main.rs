@@ -3,6 +3,7 @@
 //! A chore is one file with a `run` function and one line in [`CHORES`]. Everything that a chore
 //! starts is bounded in time and ended with it, also on Ctrl-C: see [`process`].
 
+mod a2a;
 mod check;
 mod conformance;
 mod crash;

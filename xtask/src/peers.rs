@@ -76,9 +76,19 @@ pub(crate) fn pypi(
     name: &'static str,
     requirements: &str,
 ) -> Result<Option<PathBuf>, Failure> {
+    pypi_of(steps, "python3", name, requirements)
+}
+
+/// The same with another Python than the usual one.
+pub(crate) fn pypi_of(
+    steps: &mut Steps,
+    python: &str,
+    name: &'static str,
+    requirements: &str,
+) -> Result<Option<PathBuf>, Failure> {
     let wanted = fs::read_to_string(root().join(requirements))?;
     let folder = installed(name, &wanted, |folder| {
-        let mut make = Command::new("python3");
+        let mut make = Command::new(python);
         make.args(["-m", "venv", "--clear"]).arg(folder);
         steps.attempt("venv", 5, Show::Both, make)?.well("venv")?;
         let mut install = Command::new(folder.join("bin/python"));

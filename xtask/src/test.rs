@@ -8,6 +8,7 @@
 use std::{io::IsTerminal as _, path::PathBuf, process::Command};
 
 use crate::{
+    a2a,
     check::{self, FEATURES, installed},
     conformance, export,
     failure::Failure,
@@ -60,6 +61,7 @@ fn all(steps: &mut Steps, tally: &mut Tally) -> Result<(), Failure> {
     tests.args(FEATURES);
     tests.envs(witnesses);
     real::provide(steps, &mut tests)?;
+    a2a::provide(steps, &mut tests)?;
     export::provide(steps, &mut tests)?;
     openapi::provide(steps, &mut tests)?;
     if let Some((variable, program)) = restate {
