@@ -97,10 +97,13 @@ impl Drop for Server {
 
 /// Tools that write down each time they take effect.
 fn shop(replies: &Value) -> Project {
+    let project = Project::by_turn(replies);
+    let place = project.path("books.txt");
     let books = |name: &str, wait: &str| {
-        format!("echo \"{name} $CALLGATE_IDEMPOTENCY_KEY\" >> books.txt; {wait} echo '{{}}'")
+        let place = place.display();
+        format!("echo \"{name} $CALLGATE_IDEMPOTENCY_KEY\" >> '{place}'; {wait} echo '{{}}'")
     };
-    let project = Project::by_turn(replies)
+    let project = project
         .tool("pay", &books("pay", "sleep 0.2;"), &json!({ "annotations": {} }))
         .tool("look", &books("look", ""), &json!({}))
         .tool("refund", &books("refund", ""), &json!({ "annotations": {}, "tier": "approve" }));
@@ -161,7 +164,8 @@ fn an_approval_survives_a_killed_server() {
     second.until(&id, |run| run["state"] == "answered");
     assert_eq!(books(&project).values().copied().collect::<Vec<u32>>(), [1]);
     // The command line sees the same run.
-    callgate(project.dir(), &["runs", "show", &id]).run().with(0).says(&["refund", "done"]);
+    let shown = callgate(project.dir(), &["runs", "show", &id]).run().with(0).out;
+    assert!(shown.contains("refund") && shown.contains("done"), "{shown}");
 }
 
 #[test]

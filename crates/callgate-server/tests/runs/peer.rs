@@ -39,10 +39,9 @@ async fn schemathesis_finds_nothing() {
     let document = callgate_server::runs::RunsApi::document(false);
     let paths = document["paths"].as_object().unwrap();
     let all: usize = paths.values().map(|methods| methods.as_object().unwrap().len()).sum();
-    assert!(
-        told.contains(&format!("Tested: {all}")),
-        "it has not seen all {all} operations: {told}"
-    );
+    // The document itself it reads, and does not try.
+    let tested = format!("Tested: {}", all - 1);
+    assert!(told.contains(&tested), "it has not tried all {all} operations: {told}");
     let (status, runs) = server.get("/api/runs").await;
     assert_eq!(status, 200, "the server still answers");
     assert!(!runs["runs"].as_array().unwrap().is_empty(), "it began runs");
