@@ -66,6 +66,9 @@ pub(crate) struct Serve {
     /// Who drives runs
     #[arg(long, value_enum, value_name = "ENGINE")]
     pub(crate) engine: Option<Engine>,
+    /// Serve the agent and its tools to other agents, by A2A; the card can be read by everybody
+    #[arg(long, conflicts_with_all = ["no_runs", "mcp_stdio"])]
+    pub(crate) a2a: bool,
     /// Begin and drive no runs: serve tools only
     #[arg(long, conflicts_with_all = ["model", "engine"])]
     pub(crate) no_runs: bool,

@@ -48,6 +48,8 @@ pub(crate) struct Config {
     pub(crate) mcp: Mcp,
     /// Runs over HTTP, at /api.
     pub(crate) runs: Runs,
+    /// The agent for other agents, at /a2a.
+    pub(crate) a2a: A2a,
     /// The inspector, at /.
     pub(crate) ui: Ui,
     /// The gate proxy, at /v1: endpoints of OpenAI and Anthropic with gates behind them.
@@ -124,6 +126,28 @@ pub(crate) struct Mcp {
 impl Default for Mcp {
     fn default() -> Self {
         Self { enabled: true, approvals: Approvals::default() }
+    }
+}
+
+/// The agent for other agents.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub(crate) struct A2a {
+    /// Whether it is served. Default: no; the card, which names the tools, needs no token.
+    pub(crate) enabled: bool,
+    /// Where others reach it, as https://host; else the host of the request that asks for the card.
+    pub(crate) public_url: Option<String>,
+    /// Whether peers of version 0.3 are served too. Default: no.
+    pub(crate) v03: bool,
+    /// Whether tools can be called directly, without a model. Default: yes.
+    pub(crate) skills: bool,
+    /// The agent's own version. Default: 1.0.0.
+    pub(crate) version: Option<String>,
+}
+
+impl Default for A2a {
+    fn default() -> Self {
+        Self { enabled: false, public_url: None, v03: false, skills: true, version: None }
     }
 }
 

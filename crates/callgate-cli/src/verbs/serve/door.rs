@@ -4,6 +4,7 @@ use std::{net::SocketAddr, path::Path};
 
 use callgate::server::{
     ServeError,
+    a2a::A2aServer,
     http::{HttpOptions, Rate, Ready, TlsFiles, Token},
     ui,
 };
@@ -33,7 +34,7 @@ pub(super) fn door(serve: &Serve, config: &Config, folder: &Path) -> Result<Http
             Some(Rate { per_second: rate.per_second, burst: rate.burst })
         }),
         tls: tls(serve, config, folder),
-        public_paths: if config.ui.enabled { ui::paths() } else { Vec::new() },
+        public_paths: public(config),
         max_bodies: config
             .proxy
             .max_body_bytes
@@ -45,6 +46,15 @@ pub(super) fn door(serve: &Serve, config: &Config, folder: &Path) -> Result<Http
     };
     options.check().map_err(|error| failure(&error))?;
     Ok(options)
+}
+
+/// What is read without a token: the inspector's page, and the agent's card.
+fn public(config: &Config) -> Vec<String> {
+    let mut paths = if config.ui.enabled { ui::paths() } else { Vec::new() };
+    if config.a2a.enabled {
+        paths.push(A2aServer::CARD.to_owned());
+    }
+    paths
 }
 
 fn tls(serve: &Serve, config: &Config, folder: &Path) -> Option<TlsFiles> {

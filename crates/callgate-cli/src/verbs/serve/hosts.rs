@@ -4,11 +4,12 @@ use std::{path::Path, sync::Arc};
 
 use callgate::{
     Agent, Project,
-    contract::Mode,
+    contract::{Catalog, Mode, Tool},
     engine::{Elsewhere, Journal, MemoryJournal},
     machine::agent::ModelNames,
     model::ModelError,
     server::{
+        a2a::{Direct, direct_agent},
         runs::{HostOptions, HostedAgent, RunHost},
         telemetry::Telemetry,
     },
@@ -69,6 +70,9 @@ pub(super) fn host(
         let agent = making.agent(project, chosen, &journal)?;
         agents.push(HostedAgent::new(agent.engine()));
     }
+    if config.a2a.enabled && config.a2a.skills {
+        agents.push(skills(first, mode, &journal));
+    }
     let named: Vec<(String, Project)> =
         projects.iter().map(|p| (p.spec().name.clone(), p.clone())).collect();
     let (base_url, keep_wire) = (serve.base_url.clone(), making.keep_wire);
@@ -89,6 +93,25 @@ pub(super) fn host(
     };
     let host = RunHost::new(agents, options);
     host.map(Some).map_err(|e| Failure::configuration("host", e.to_string()))
+}
+
+/// The agent that makes calls of the project's tools without a model. Tools that are agents have
+/// runs of their own; those are begun by the project's agent.
+fn skills(project: &Project, mode: Option<Mode>, journal: &Arc<dyn Journal>) -> HostedAgent {
+    let mut spec = direct_agent(project.spec());
+    spec.mode = mode.unwrap_or(spec.mode);
+    let tools = project.catalog().tools();
+    let tools: Vec<_> = tools
+        .filter_map(|tool| Some((tool.clone(), project.backend(&tool.name)?.clone())))
+        .collect();
+    let catalog: Catalog = tools.iter().map(|(tool, _)| Tool::clone(tool)).collect();
+    let mut engine = callgate::engine::Engine::new(spec, Arc::new(Direct), catalog)
+        .journal(journal.clone())
+        .approver(Arc::new(Elsewhere));
+    for (tool, backend) in tools {
+        engine = engine.backend(&tool.name, backend);
+    }
+    HostedAgent::new(Arc::new(engine))
 }
 
 /// Where runs are kept.

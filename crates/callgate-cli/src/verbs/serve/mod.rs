@@ -58,6 +58,7 @@ pub(super) fn go(serve: &Serve) -> Result<Exit, Failure> {
     if serve.yes || serve.deny {
         config.mcp.approvals = if serve.yes { Approvals::Yes } else { Approvals::Deny };
     }
+    config.a2a.enabled |= serve.a2a;
     let caller = match (&serve.caller, &config.caller) {
         (None, Some(caller)) => Value::Object(caller.clone()),
         (given, _) => input::caller(given.as_deref())?,

@@ -3,6 +3,7 @@
 //! To add a part is to add its file with a `mount`, its line in [`all`], and its section in
 //! [`Config`].
 
+mod a2a;
 mod api;
 mod mcp;
 mod metrics;
@@ -63,7 +64,8 @@ pub(super) struct Mount {
 /// Makes a part; nothing where it is not wanted.
 type Make = fn(&World<'_>) -> Result<Option<Mount>, Failure>;
 
-const PARTS: &[Make] = &[mcp::mount, api::mount, proxy::mount, metrics::mount, ui::mount];
+const PARTS: &[Make] =
+    &[mcp::mount, api::mount, a2a::mount, proxy::mount, metrics::mount, ui::mount];
 
 /// Every part that is wanted.
 pub(super) fn all(world: &World<'_>) -> Result<Vec<Mount>, Failure> {
