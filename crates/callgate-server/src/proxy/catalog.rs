@@ -71,7 +71,8 @@ pub(super) async fn run(
     let start = engine.start(&goal, caller);
     let cancel = CancellationToken::new();
     let _gone = cancel.clone().drop_guard();
-    let mut session = engine.session(shown.map(watching), cancel);
+    let observer = both(catalog.observer.clone(), shown.map(watching));
+    let mut session = engine.session(observer, cancel);
     told.run = Some(session.run().id().clone());
     // It is told to stop rather than dropped, so that its end is recorded.
     let running = tracker.spawn(async move { session.start(start).await });
@@ -200,6 +201,16 @@ fn watching(live: Live) -> Observer {
             live.delta(delta.clone());
         }
     })
+}
+
+fn both(one: Option<Observer>, other: Option<Observer>) -> Option<Observer> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(Arc::new(move |notice| {
+            one(notice);
+            other(notice);
+        })),
+        (one, other) => one.or(other),
+    }
 }
 
 /// The end of a run as a model's reply.

@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, fmt, sync::Arc, time::Duration};
 
 use callgate_contract::Mode;
-use callgate_engine::{Approver, Journal, Toolset};
+use callgate_engine::{Approver, Journal, Observer, Toolset};
 use callgate_machine::Agent;
 use serde_json::Value;
 
@@ -59,6 +59,8 @@ pub struct Catalog {
     pub caller: Value,
     /// Who is asked before a call of tier `approve` runs; none: nobody, so it does not.
     pub approver: Option<Arc<dyn Approver>>,
+    /// Sees the events of such runs; must not block.
+    pub observer: Option<Observer>,
 }
 
 impl Default for ProxyOptions {

@@ -1,8 +1,11 @@
 //! The server's own tools: a run behind an endpoint of a provider's.
 
-use std::sync::Arc;
+use std::sync::{
+    Arc,
+    atomic::{AtomicUsize, Ordering},
+};
 
-use callgate_engine::{ApproveAll, Filter, Journal, MemoryJournal};
+use callgate_engine::{ApproveAll, Filter, Journal, MemoryJournal, Notice};
 use callgate_machine::Agent;
 use callgate_server::proxy::{Catalog, ProxyOptions};
 use callgate_wire::inbound::Dialect;
@@ -23,6 +26,7 @@ fn options(shop: &Shop, journal: &Arc<MemoryJournal>) -> ProxyOptions {
         journal: Some(journal.clone()),
         caller: json!(null),
         approver: None,
+        observer: None,
     };
     ProxyOptions { catalog: Some(catalog), ..ProxyOptions::default() }
 }
@@ -130,13 +134,22 @@ async fn approvals_are_asked_of_whoever_is_there() {
         let script = vec![say("", &[("c", "spend", r#"{"amount":50}"#)]), say("So be it.", &[])];
         let provider = Provider::start(script).await;
         let mut options = options(&shop, &journal);
-        if approves && let Some(catalog) = &mut options.catalog {
-            catalog.approver = Some(Arc::new(ApproveAll));
+        let seen = Arc::new(AtomicUsize::new(0));
+        if let Some(catalog) = &mut options.catalog {
+            let count = seen.clone();
+            catalog.observer = Some(Arc::new(move |notice| {
+                count.fetch_add(usize::from(matches!(notice, Notice::Record(_))), Ordering::SeqCst);
+            }));
+            if approves {
+                catalog.approver = Some(Arc::new(ApproveAll));
+            }
         }
         let proxy = Served::start(provider.registry(), options).await;
         let got = proxy.ask(Dialect::Chat, &ask("openai-chat:m+catalog", false)).await;
         assert_eq!(got.text, "So be it.", "{}", got.raw);
         assert_eq!(shop.ran(), usize::from(approves));
+        let run = got.header("x-callgate-run").unwrap();
+        assert_eq!(seen.load(Ordering::SeqCst), journal.load(run).unwrap().len());
         assert_eq!(provider.seen()[1].to_string().contains("approval_rejected"), !approves);
     }
 }

@@ -35,6 +35,7 @@ pub(super) fn mount(world: &World<'_>) -> Result<Option<Mount>, Failure> {
         journal,
         caller: world.caller.clone(),
         approver: (world.config.mcp.approvals == Approvals::Yes).then_some(yes),
+        observer: Some(world.telemetry.observer()),
     };
     let has_tools = !world.tools.catalog().is_empty();
     let options = ProxyOptions {
