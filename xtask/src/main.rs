@@ -5,6 +5,7 @@
 
 mod a2a;
 mod check;
+mod clients;
 mod conformance;
 mod crash;
 mod demo;
@@ -63,6 +64,11 @@ const CHORES: &[Chore] = &[
         name: "conformance",
         about: "the official MCP suite against our client and our server",
         run: Run::With(conformance::run),
+    },
+    Chore {
+        name: "clients",
+        about: "official libraries and frameworks through the gate proxy, or --model local:NAME",
+        run: Run::With(clients::run),
     },
     Chore {
         name: "crash",

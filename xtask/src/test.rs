@@ -10,6 +10,7 @@ use std::{io::IsTerminal as _, path::PathBuf, process::Command};
 use crate::{
     a2a,
     check::{self, FEATURES, installed},
+    clients,
     conformance, export,
     failure::Failure,
     load, openapi,
@@ -75,6 +76,8 @@ fn all(steps: &mut Steps, tally: &mut Tally) -> Result<(), Failure> {
 
     load::smoke(steps, &built("callgate-load")?, &built("callgate")?)?;
 
+    let clients = clients::step(steps, MODEL)?;
+    println!("\n{}", clients.as_deref().unwrap_or("clients: left out, see above"));
     let scenarios = conformance::step(steps)?;
     println!("\n{}", scenarios.as_deref().unwrap_or("conformance: left out, see above"));
 

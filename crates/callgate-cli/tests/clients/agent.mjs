@@ -1,14 +1,14 @@
 // A loop over the official Node libraries, as an application writes it.
 //
-// node agent.mjs MODULES chat|responses|messages whole|streamed BASE_URL PREFIX CASES
+// node agent.mjs MODULES chat|responses|messages whole|streamed BASE_URL MODEL CASES OUT
 //
 // The same as agent.py; here `ajv` judges.
 
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { pathToFileURL } from "node:url";
 
-const [modules, dialect, mode, url, prefix, cases] = process.argv.slice(2);
+const [modules, dialect, mode, url, named, cases, out] = process.argv.slice(2);
 const require = createRequire(`${modules}/x.js`);
 const load = async (name) => import(pathToFileURL(require.resolve(name)).href);
 const { default: OpenAI } = await load("openai");
@@ -17,7 +17,10 @@ const Ajv2020 = require("ajv/dist/2020");
 
 const streamed = mode === "streamed";
 const HOPS = 6;
-const ASK = "Do it.";
+// A real model makes up what to call with; it has to call, and says something in the end or not.
+const isReal = named !== "" && !named.endsWith(":");
+const ASK = isReal ? "Call the tool once, with any arguments that fit, then answer." : "Do it.";
+const most = Number(process.env.CLIENT_CASES ?? 1000);
 const apiKey = process.env.CALLGATE_TOKEN ?? "no-key";
 
 class Tool {
@@ -44,6 +47,7 @@ async function chat(model, tool) {
   const tools = [{ type: "function", function: { name: "act", description: "Acts.", parameters: tool.schema } }];
   for (let hop = 0; hop < HOPS; hop++) {
     const asked = { model, messages, tools };
+    if (isReal) Object.assign(asked, { max_completion_tokens: 200, tool_choice: tool.received ? "auto" : "required" });
     const completion = streamed
       ? await client.chat.completions.stream({ ...asked, stream_options: { include_usage: true } }).finalChatCompletion()
       : await client.chat.completions.create(asked);
@@ -64,6 +68,7 @@ async function responses(model, tool) {
   const tools = [{ type: "function", name: "act", description: "Acts.", parameters: tool.schema, strict: false }];
   for (let hop = 0; hop < HOPS; hop++) {
     const asked = { model, input, tools, store: false };
+    if (isReal) Object.assign(asked, { max_output_tokens: 200, tool_choice: tool.received ? "auto" : "required" });
     const response = streamed
       ? await client.responses.stream(asked).finalResponse()
       : await client.responses.create(asked);
@@ -83,7 +88,8 @@ async function messages(model, tool) {
   const messages = [{ role: "user", content: ASK }];
   const tools = [{ name: "act", description: "Acts.", input_schema: tool.schema }];
   for (let hop = 0; hop < HOPS; hop++) {
-    const asked = { model, max_tokens: 1000, messages, tools };
+    const asked = { model, max_tokens: isReal ? 200 : 1000, messages, tools };
+    if (isReal) asked.tool_choice = { type: tool.received ? "auto" : "any" };
     const message = streamed
       ? await client.messages.stream(asked).finalMessage()
       : await client.messages.create(asked);
@@ -102,7 +108,7 @@ async function tried({ id, input }) {
   const tool = new Tool(input.schema);
   const saw = { case: id };
   try {
-    saw.end = (await loops[dialect](`${prefix}case-${id}`, tool)) ? "answered" : "nothing";
+    saw.end = (await loops[dialect](isReal ? named : `${named}case-${id}`, tool)) ? "answered" : "nothing";
   } catch (error) {
     const of = (name) => error instanceof OpenAI[name] || error instanceof Anthropic[name];
     saw.end = of("APIError") && !of("APIConnectionError") ? "refused" : "crashed";
@@ -120,11 +126,14 @@ function isJson(text) {
 }
 
 // A provider of whole messages can say nothing but JSON.
-const upstream = prefix || (dialect === "messages" ? "anthropic:" : "");
+const upstream = named || (dialect === "messages" ? "anthropic:" : "");
 const onlyJson = upstream === "anthropic:" && !streamed;
 const wanted = readFileSync(cases, "utf8").split("\n").filter(Boolean).map((line) => JSON.parse(line))
   .filter(({ family }) => family === "malformed-json" || family === "schema-mismatch")
   .filter(({ input }) => !onlyJson || isJson(input.arguments_raw));
-for (let at = 0; at < wanted.length; at += 4) {
-  for (const saw of await Promise.all(wanted.slice(at, at + 4).map(tried))) console.log(JSON.stringify(saw));
+const lines = [];
+const width = isReal ? 1 : 4;
+for (let at = 0; at < Math.min(wanted.length, most); at += width) {
+  for (const saw of await Promise.all(wanted.slice(at, at + width).map(tried))) lines.push(JSON.stringify(saw));
 }
+writeFileSync(out, `${lines.join("\n")}\n`);

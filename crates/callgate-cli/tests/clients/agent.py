@@ -1,10 +1,13 @@
 """A loop over the official Python libraries, as an application writes it.
 
-python agent.py chat|responses|messages whole|streamed BASE_URL PREFIX CASES
+python agent.py chat|responses|messages whole|streamed BASE_URL MODEL CASES OUT
 
-For each case the model PREFIXcase-ID is asked with one tool of the case's schema. What the library
-hands on as a call is judged by `jsonschema`, then run. One line of JSON a case: how many calls came,
-how many of them their schema admits, and how it ended.
+For each case a model is asked with one tool of the case's schema. What the library hands on as a
+call is judged by `jsonschema`, then run. OUT gets one line of JSON a case: how many calls came, how
+many of them their schema admits, and how it ended.
+
+MODEL is a real model's name; or it ends in a colon, or is empty, and `case-ID` is added: a provider
+that plays a case.
 """
 
 import json
@@ -16,10 +19,13 @@ import anthropic
 import openai
 from jsonschema import Draft202012Validator
 
-DIALECT, MODE, URL, PREFIX, CASES = sys.argv[1:]
+DIALECT, MODE, URL, MODEL, CASES, OUT = sys.argv[1:]
 STREAMED = MODE == "streamed"
 HOPS = 6
-ASK = "Do it."
+# A real model makes up what to call with; it has to call, and says something in the end or not.
+IS_REAL = bool(MODEL) and not MODEL.endswith(":")
+ASK = "Call the tool once, with any arguments that fit, then answer." if IS_REAL else "Do it."
+MOST = int(os.environ.get("CLIENT_CASES", 1000))
 KEY = os.environ.get("CALLGATE_TOKEN", "no-key")
 
 
@@ -48,6 +54,8 @@ def chat(model, tool):
     tools = [{"type": "function", "function": {"name": "act", "description": "Acts.", "parameters": tool.schema}}]
     for _ in range(HOPS):
         asked = {"model": model, "messages": messages, "tools": tools}
+        if IS_REAL:
+            asked |= {"max_completion_tokens": 200, "tool_choice": "auto" if tool.received else "required"}
         if STREAMED:
             with client.chat.completions.stream(**asked, stream_options={"include_usage": True}) as stream:
                 for _event in stream:
@@ -72,6 +80,8 @@ def responses(model, tool):
     tools = [{"type": "function", "name": "act", "description": "Acts.", "parameters": tool.schema, "strict": False}]
     for _ in range(HOPS):
         asked = {"model": model, "input": items, "tools": tools, "store": False}
+        if IS_REAL:
+            asked |= {"max_output_tokens": 200, "tool_choice": "auto" if tool.received else "required"}
         if STREAMED:
             with client.responses.stream(**asked) as stream:
                 for _event in stream:
@@ -94,7 +104,9 @@ def messages(model, tool):
     messages = [{"role": "user", "content": ASK}]
     tools = [{"name": "act", "description": "Acts.", "input_schema": tool.schema}]
     for _ in range(HOPS):
-        asked = {"model": model, "max_tokens": 1000, "messages": messages, "tools": tools}
+        asked = {"model": model, "max_tokens": 200 if IS_REAL else 1000, "messages": messages, "tools": tools}
+        if IS_REAL:
+            asked |= {"tool_choice": {"type": "auto" if tool.received else "any"}}
         if STREAMED:
             with client.messages.stream(**asked) as stream:
                 for _event in stream:
@@ -118,7 +130,7 @@ def tried(case):
     tool = Tool(case)
     saw = {"case": case["id"]}
     try:
-        words = LOOPS[DIALECT](f"{PREFIX}case-{case['id']}", tool)
+        words = LOOPS[DIALECT](MODEL if IS_REAL else f"{MODEL}case-{case['id']}", tool)
         saw["end"] = "answered" if words else "nothing"
     except (openai.APIConnectionError, anthropic.APIConnectionError) as error:
         saw["end"], saw["error"] = "crashed", f"{type(error).__name__}: {error}"
@@ -138,7 +150,7 @@ def is_json(text):
 
 def cases():
     # A provider of whole messages can say nothing but JSON.
-    upstream = PREFIX or {"messages": "anthropic:"}.get(DIALECT)
+    upstream = MODEL or {"messages": "anthropic:"}.get(DIALECT)
     only_json = upstream == "anthropic:" and not STREAMED
     for line in open(CASES, encoding="utf-8"):
         case = json.loads(line)
@@ -148,6 +160,6 @@ def cases():
             yield case
 
 
-with ThreadPoolExecutor(4) as pool:
-    for saw in pool.map(tried, list(cases())):
-        print(json.dumps(saw))
+with ThreadPoolExecutor(1 if IS_REAL else 4) as pool, open(OUT, "w", encoding="utf-8") as out:
+    for saw in pool.map(tried, list(cases())[:MOST]):
+        print(json.dumps(saw), file=out)

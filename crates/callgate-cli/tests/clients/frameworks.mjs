@@ -1,13 +1,14 @@
 // One agent of the AI SDK for each of its providers, streamed.
 //
-// node frameworks.mjs MODULES BASE_URL PREFIX   one line of JSON an agent.
+// node frameworks.mjs MODULES BASE_URL MODEL OUT   one line of JSON an agent.
 //
 // The model's first call lacks what is required; the framework is not to notice.
 
+import { writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { pathToFileURL } from "node:url";
 
-const [modules, url, prefix] = process.argv.slice(2);
+const [modules, url, model, out] = process.argv.slice(2);
 const require = createRequire(`${modules}/x.js`);
 const load = async (name) => import(pathToFileURL(require.resolve(name)).href);
 const { streamText, tool, jsonSchema, isStepCount } = await load("ai");
@@ -17,7 +18,6 @@ const { createAnthropic } = await load("@ai-sdk/anthropic");
 const apiKey = "no-key";
 const openai = createOpenAI({ baseURL: url, apiKey });
 const anthropic = createAnthropic({ baseURL: url, apiKey });
-const model = `${prefix}errand`;
 
 async function run(who, model, providerOptions) {
   const calls = [];
@@ -52,6 +52,7 @@ async function run(who, model, providerOptions) {
   return { who, calls, words: deltas.join(""), deltas: deltas.length };
 }
 
+const lines = [];
 for (const [who, of, options] of [
   ["ai chat", openai.chat(model)],
   // Without this it refers to what it takes for stored.
@@ -64,5 +65,6 @@ for (const [who, of, options] of [
   } catch (error) {
     saw = { who, error: `${error?.constructor?.name}: ${error?.message}` };
   }
-  console.log(JSON.stringify(saw));
+  lines.push(`${JSON.stringify(saw)}\n`);
 }
+writeFileSync(out, lines.join(""));

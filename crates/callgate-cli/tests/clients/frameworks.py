@@ -1,6 +1,6 @@
 """One agent each of pydantic-ai and LangGraph, streamed.
 
-python frameworks.py BASE_URL PREFIX   one line of JSON an agent.
+python frameworks.py BASE_URL MODEL OUT   one line of JSON an agent.
 
 The model's first call lacks what is required; neither framework is to notice.
 """
@@ -20,8 +20,7 @@ from pydantic_ai.models.openai import OpenAIChatModel, OpenAIResponsesModel
 from pydantic_ai.providers.anthropic import AnthropicProvider
 from pydantic_ai.providers.openai import OpenAIProvider
 
-URL, PREFIX = sys.argv[1:]
-MODEL = f"{PREFIX}errand"
+URL, MODEL, OUT = sys.argv[1:]
 ROOT = URL.removesuffix("/v1")
 KEY = "no-key"
 
@@ -81,12 +80,15 @@ async def main():
         (langgraph, "langgraph responses", ChatOpenAI(**chat, use_responses_api=True)),
         (langgraph, "langgraph messages", ChatAnthropic(model_name=MODEL, base_url=ROOT, api_key=KEY, max_retries=0)),
     ]
+    lines = []
     for run, who, model in agents:
         try:
             saw = await run(who, model)
         except Exception as error:  # noqa: BLE001 - whatever it is, it is told
             saw = {"who": who, "error": f"{type(error).__name__}: {error}"}
-        print(json.dumps(saw), flush=True)
+        lines.append(json.dumps(saw) + "\n")
+    with open(OUT, "w", encoding="utf-8") as out:
+        out.writelines(lines)
 
 
 asyncio.run(main())
