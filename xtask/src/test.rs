@@ -10,8 +10,7 @@ use std::{io::IsTerminal as _, path::PathBuf, process::Command};
 use crate::{
     a2a,
     check::{self, FEATURES, installed},
-    clients,
-    conformance, export,
+    clients, conformance, export,
     failure::Failure,
     load, openapi,
     process::Show,
