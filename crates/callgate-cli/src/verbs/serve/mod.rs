@@ -23,7 +23,7 @@ use callgate::{
     contract::Mode,
     server::{
         Router, ServeError,
-        http::{HttpOptions, HttpServer},
+        http::{HttpOptions, HttpServer, Ready},
         mcp::{McpOptions, McpServer},
         runs::RunHost,
         telemetry::{Telemetry, TelemetryOptions},
@@ -59,6 +59,8 @@ pub(super) fn go(serve: &Serve) -> Result<Exit, Failure> {
         config.mcp.approvals = if serve.yes { Approvals::Yes } else { Approvals::Deny };
     }
     config.a2a.enabled |= serve.a2a;
+    // No model is asked for anything.
+    config.proxy.enabled &= !serve.no_runs;
     let caller = match (&serve.caller, &config.caller) {
         (None, Some(caller)) => Value::Object(caller.clone()),
         (given, _) => input::caller(given.as_deref())?,
@@ -193,10 +195,10 @@ impl All<'_> {
             screen: self.screen,
             is_quiet,
         })?;
-        if let Some(host) = &host {
-            self.resume(host)?;
+        match &host {
+            Some(host) => self.resume(host, &http.options().ready),
+            None => http.options().ready.yes(),
         }
-        http.options().ready.yes();
         let count = tools.catalog().tools().filter(|tool| !tool.tier.never_runs()).count();
         self.tell(&http, project, count, &mounts)?;
         let (mut router, mut drains) = (Router::new(), Vec::new());
@@ -210,15 +212,23 @@ impl All<'_> {
             .map_err(|error| door::failure(&error))
     }
 
-    /// Takes up what an earlier process left.
-    fn resume(&self, host: &Arc<RunHost>) -> Result<(), Failure> {
-        let taken = host
-            .resume_all()
-            .map_err(|error| Failure::new(Exit::Internal, "resume", error.to_string()))?;
-        if taken > 0 {
-            self.screen.line(format!("going on with {}", words::count(taken, "run")));
-        }
-        Ok(())
+    /// Takes up what an earlier process left, while others are served already.
+    fn resume(&self, host: &Arc<RunHost>, ready: &Ready) {
+        let (host, ready, screen) = (host.clone(), ready.clone(), self.screen.clone());
+        // Every run that may go on is read.
+        tokio::task::spawn_blocking(move || match host.resume_all() {
+            Ok(taken) => {
+                if taken > 0 {
+                    screen.line(format!("going on with {}", words::count(taken, "run")));
+                }
+                ready.yes();
+            }
+            Err(error) => {
+                let error = words::clean(&error.to_string());
+                screen.line(format!("runs of before cannot be taken up: {error}"));
+                ready.no(format!("runs of before cannot be taken up: {error}"));
+            }
+        });
     }
 
     fn tell(
