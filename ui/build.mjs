@@ -2,7 +2,7 @@
 // Prints what the page weighs, and fails where it weighs more than it may.
 
 import { createHash } from "node:crypto";
-import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { gzipSync } from "node:zlib";
 import { build } from "esbuild";
 
@@ -11,8 +11,9 @@ const FIRST = 60_000;
 const ALL = 200_000;
 
 const out = new URL("dist/", import.meta.url);
-await rm(out, { recursive: true, force: true });
 await mkdir(out, { recursive: true });
+// The folder itself is kept in git, so that a binary can be built before the page is.
+const kept = new Set([".gitignore"]);
 
 const common = {
   bundle: true,
@@ -102,6 +103,10 @@ await put(
 `,
 );
 
+for (const name of await readdir(out)) {
+  if (!kept.has(name)) await rm(new URL(name, out), { recursive: true });
+}
+
 // What the first view loads: the page's program and what it imports at once.
 const weights = new Map();
 for (const [path, chunk] of Object.entries(page.metafile.outputs)) weights.set(path.split("/").at(-1), chunk);
@@ -139,6 +144,14 @@ function sha(text) {
 
 /** Beside each file what a browser would rather have of it. */
 async function put(name, text) {
-  await writeFile(new URL(name, out), text);
-  if (name !== "single.html") await writeFile(new URL(`${name}.gz`, out), gzipSync(text, { level: 9 }));
+  await write(name, Buffer.from(text));
+  if (name !== "single.html") await write(`${name}.gz`, gzipSync(text, { level: 9 }));
+}
+
+/** Only what is another: the same page does not make a binary be built again. */
+async function write(name, bytes) {
+  kept.add(name);
+  const file = new URL(name, out);
+  const now = await readFile(file).catch(() => undefined);
+  if (!now?.equals(bytes)) await writeFile(file, bytes);
 }

@@ -28,7 +28,12 @@ export function runOfHops(hops) {
     lines.push(JSON.stringify({ run, seq, at, ...value }));
     seq += 1;
   };
-  event({ type: "runStarted", agent: { name: "support" }, model: "script:x", goal: "Go through all tickets" });
+  event({
+    type: "runStarted",
+    agent: { name: "support" },
+    model: "script:x",
+    goal: "Go through all tickets",
+  });
   for (let hop = 1; hop <= hops; hop += 1) {
     const call = `call_${hop}`;
     const raw = JSON.stringify({ ticketId: `T-${hop}` });
@@ -36,14 +41,45 @@ export function runOfHops(hops) {
     event({
       type: "modelReplied",
       hop,
-      reply: { content: [{ type: "call", id: call, name: "get_ticket", arguments: raw }], stop: "end", usage: { inputTokens: 900, outputTokens: 20 } },
+      reply: {
+        content: [{ type: "call", id: call, name: "get_ticket", arguments: raw }],
+        stop: "end",
+        usage: { inputTokens: 900, outputTokens: 20 },
+      },
     });
-    event({ type: "callGated", call, name: "get_ticket", tool: "get_ticket", raw, verdict: { verdict: "admitted", arguments: raw, tier: "auto" } });
+    event({
+      type: "callGated",
+      call,
+      name: "get_ticket",
+      tool: "get_ticket",
+      raw,
+      verdict: { verdict: "admitted", arguments: raw, tier: "auto" },
+    });
     event({ type: "callStarted", call, attempt: 1, idempotencyKey: `${run}/${call}` });
-    event({ type: "callFinished", call, attempt: 1, output: { structured: `{"id":"T-${hop}"}` }, wire: `{"method":"GET","url":"https://x.example/tickets/T-${hop}"}` });
+    event({
+      type: "callFinished",
+      call,
+      attempt: 1,
+      output: { structured: `{"id":"T-${hop}"}` },
+      wire: `{"method":"GET","url":"https://x.example/tickets/T-${hop}"}`,
+    });
   }
-  event({ type: "runFinished", status: "answered", text: "All of them.", hops, calls: hops, usage: { inputTokens: 1, outputTokens: 1 } });
-  const header = JSON.stringify({ callgate: "run", version: 1, run, agent: "support", exporter: "0.1.0", catalog: [] });
+  event({
+    type: "runFinished",
+    status: "answered",
+    text: "All of them.",
+    hops,
+    calls: hops,
+    usage: { inputTokens: 1, outputTokens: 1 },
+  });
+  const header = JSON.stringify({
+    callgate: "run",
+    version: 1,
+    run,
+    agent: "support",
+    exporter: "0.1.0",
+    catalog: [],
+  });
   const body = `${[header, ...lines].join("\n")}\n`;
   const sha256 = createHash("sha256").update(body).digest("hex");
   return `${body}{"callgate":"end","records":${lines.length},"sha256":"${sha256}"}\n`;

@@ -14,7 +14,7 @@ const here = new URL(".", import.meta.url).pathname;
 export const root = join(here, "../..");
 
 /** What a story may take on a machine that is busy. */
-export const PATIENCE = 60_000;
+export const PATIENCE = 30_000;
 
 function binary() {
   const named = process.env.CALLGATE_BINARY;
@@ -23,7 +23,12 @@ function binary() {
 }
 
 export function browserPath() {
-  const known = [process.env.CALLGATE_CHROMIUM, "/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
+  const known = [
+    process.env.CALLGATE_CHROMIUM,
+    "/usr/bin/chromium",
+    "/usr/bin/chromium-browser",
+    "/usr/bin/google-chrome",
+  ];
   const found = known.find((path) => path && existsSync(path));
   if (!found) throw new Error("no Chromium: install it, or name one in CALLGATE_CHROMIUM");
   return found;
@@ -120,8 +125,8 @@ export function callgate(folder, args, env = {}) {
 }
 
 /** `callgate serve`, until it is stopped. */
-export async function serve(folder, env = {}) {
-  const child = spawn(binary(), ["serve", "-C", folder, "--listen", "127.0.0.1:0", "--json"], {
+export async function serve(folder, env = {}, port = 0) {
+  const child = spawn(binary(), ["serve", "-C", folder, "--listen", `127.0.0.1:${port}`, "--json"], {
     env: { ...process.env, ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });
@@ -174,7 +179,10 @@ export async function runTo(server, goal, states = ["answered", "waiting", "fail
 }
 
 export async function browser() {
-  return chromium.launch({ executablePath: browserPath(), args: ["--no-sandbox", "--disable-dev-shm-usage"] });
+  return chromium.launch({
+    executablePath: browserPath(),
+    args: ["--no-sandbox", "--disable-dev-shm-usage"],
+  });
 }
 
 /** A page that fails its story for anything it complains about or asks of elsewhere. */

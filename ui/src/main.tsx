@@ -5,7 +5,19 @@ import type { ComponentChildren } from "preact";
 import { render } from "preact";
 import { lazy, Suspense } from "preact/compat";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { files, keep, keys, news, opened, server, tell, theme, waitingCount } from "./app";
+import {
+  files,
+  followWaiting,
+  keep,
+  keys,
+  news,
+  opened,
+  server,
+  source,
+  tell,
+  theme,
+  waitingCount,
+} from "./app";
 import { Failed } from "./parts/Loading";
 import { Key } from "./parts/small";
 import { go, href, listen, route } from "./router";
@@ -60,6 +72,8 @@ function App() {
     return () => removeEventListener("keydown", onKey);
   }, []);
 
+  useEffect(followWaiting, [source.value, opened.value]);
+
   const drop = async (list: FileList | undefined): Promise<void> => {
     setError(undefined);
     for (const file of list ?? []) {
@@ -106,7 +120,15 @@ function App() {
           {link("runs", "Runs")}
           {link(
             "approvals",
-            <>Approvals{waitingCount.value > 0 && <span class="badge"> {waitingCount.value}</span>}</>,
+            <>
+              Approvals
+              {waitingCount.value > 0 && (
+                <>
+                  {" "}
+                  <span class="badge">{waitingCount.value}</span>
+                </>
+              )}
+            </>,
           )}
           {link("catalog", "Catalog")}
           {link("workbench", "Workbench")}

@@ -178,7 +178,7 @@ export function JsonView(props: Props) {
   const hits = useMemo(() => new Set(props.found ?? []), [props.found]);
   const id = useMemo(() => `tree-${Math.floor(performance.now() * 1000)}-${doc.count}`, [doc]);
   return (
-    <div class={`json ${props.tall ? "tall" : ""}`}>
+    <div class={`json ${props.tall ? "tall" : ""}`} style={{ "--rows": String(rows.length) }}>
       <VirtualList
         count={rows.length}
         height={ROW}

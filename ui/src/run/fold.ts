@@ -107,6 +107,8 @@ export interface RunView {
   said: { at: number; text: string; hop: number }[];
   hops: Hop[];
   calls: Map<string, Call>;
+  /** Calls that reached their tool; rules' questions are none of the model's. */
+  made: number;
   finish?: Finish;
   startedAt: number;
   lastAt: number;
@@ -128,6 +130,7 @@ export function fold(records: RunRecord[]): RunView {
     said: [],
     hops: [],
     calls: new Map(),
+    made: 0,
     startedAt: records[0]?.at ?? 0,
     lastAt: records[0]?.at ?? 0,
     paused: false,
@@ -309,6 +312,7 @@ function started(view: RunView, record: Extract<RunRecord, { type: "callStarted"
       call.raw = record.lookup.arguments;
     }
   }
+  if (!record.lookup && call.attempts.length === 0) view.made += 1;
   call.attempts.push({
     attempt: record.attempt,
     startedAt: record.at,

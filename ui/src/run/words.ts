@@ -1,5 +1,7 @@
 // What the closed words of a run mean, for people.
 
+import type { Origin } from "../wire/types";
+
 const WORDS: Record<string, string> = {
   // Why the model is asked.
   turn: "its turn",
@@ -67,6 +69,19 @@ export const ADJUSTMENTS: Record<string, string> = {
 
 export function adjustment(name: string): string {
   return ADJUSTMENTS[name] ?? word(name);
+}
+
+export const FROM: Record<Origin["from"], string> = {
+  user: "the user",
+  instructions: "the instructions",
+  result: "the result of",
+  tool: "the tool's definition",
+  model: "nowhere: the model made it up",
+};
+
+/** Where a value came from, in a few words. */
+export function origin({ from, call }: Origin): string {
+  return call === undefined ? FROM[from] : `${FROM[from]} ${call}`;
 }
 
 export function milliseconds(ms: number): string {

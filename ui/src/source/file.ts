@@ -2,7 +2,7 @@
 
 import { parse } from "../wire/lossless";
 import type { Inspection, RunRecord, Summary, Tool } from "../wire/types";
-import { fold, runState } from "../run/fold";
+import { type Call, faultOf, fold, runState } from "../run/fold";
 import { type Line, type Page, Problem, type Query, type Source, type Watch } from "./source";
 
 interface Kept {
@@ -47,7 +47,7 @@ export async function read(text: string): Promise<Omit<Kept, "inspection">> {
     updatedAt: last?.at ?? view.startedAt,
     events: lines.length,
     hops: view.hops.length,
-    calls: view.calls.size,
+    calls: view.made,
     tokens: view.usage.inputTokens + view.usage.outputTokens,
   };
   const note = view.finish?.text ?? view.finish?.fault?.message;
@@ -96,6 +96,10 @@ export class FileSource implements Source {
     return this.kept.has(id);
   }
 
+  remove(id: string): void {
+    this.kept.delete(id);
+  }
+
   private one(id: string): Kept {
     const found = this.kept.get(id);
     if (!found) throw new Problem(`no file with the run ${id} is open`, "Drop its run file on the page.");
@@ -107,8 +111,17 @@ export class FileSource implements Source {
     const runs = [...this.kept.values()]
       .map((one) => one.summary)
       .filter((run) => `${run.run} ${run.goal} ${run.agent}`.toLowerCase().includes(wanted))
-      .filter((run) => !query.states?.length || query.states.includes(run.state));
+      .filter((run) => !query.states?.length || query.states.includes(run.state))
+      .filter((run) => !query.agent || run.agent === query.agent)
+      .filter((run) => !query.tool || this.calls(run.run).some((call) => call.tool === query.tool))
+      .filter(
+        (run) => !query.verdict || this.calls(run.run).some((call) => faultOf(call)?.kind === query.verdict),
+      );
     return { runs };
+  }
+
+  private calls(id: string): Call[] {
+    return [...fold(this.one(id).lines.map((line) => line.record)).calls.values()];
   }
 
   async run(id: string): Promise<Summary> {

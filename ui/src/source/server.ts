@@ -2,6 +2,7 @@
 
 import { signal } from "@preact/signals";
 import { parse, written } from "../wire/lossless";
+import type { Drifted, Health } from "../wire/lock";
 import type { Inspection, RunRecord, Summary, Tool } from "../wire/types";
 import { EventReader } from "./events";
 import { type Line, type Page, Problem, type Query, type Source, type Watch } from "./source";
@@ -41,9 +42,9 @@ export interface McpServer {
   name: string;
   transport: string;
   disabled: boolean;
-  health: Record<string, unknown>;
+  health: Health;
   /** How its tools compare with what was accepted. */
-  lock?: Record<string, unknown>;
+  lock?: Drifted;
 }
 
 export interface LintFinding {
@@ -202,6 +203,15 @@ export class ServerSource implements Source {
 
   call(tool: string, args: string): Promise<unknown> {
     return this.post(`api/catalog/${encodeURIComponent(tool)}/call`, `{"arguments": ${args}}`);
+  }
+
+  /** Takes a run file in, to be kept there. */
+  async keep(file: string): Promise<void> {
+    await this.request("api/runs/import", {
+      method: "POST",
+      body: file,
+      headers: { "content-type": "application/x-ndjson" },
+    });
   }
 
   /** What the lints say of a contract. */

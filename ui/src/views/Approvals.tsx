@@ -1,49 +1,31 @@
 // Everything that waits for a person, of all runs.
 
-import { useEffect, useState } from "preact/hooks";
-import { source, waitingCount } from "../app";
+import { sourceOf, waiting, waitingError } from "../app";
+import { find } from "../json/doc";
+import { JsonText, type Mark } from "../parts/JsonView";
 import { Failed, useAwaited, When } from "../parts/Loading";
 import { Chip, Empty } from "../parts/small";
-import { type Call, fold, stateOf } from "../run/fold";
-import { count, stamp } from "../run/words";
 import { href } from "../router";
-import { JsonText } from "../parts/JsonView";
-import { admittedOf } from "../run/fold";
-import type { Summary } from "../wire/types";
+import { admittedOf, type Call, fold, stateOf } from "../run/fold";
+import { count, origin, stamp } from "../run/words";
 import type { Line } from "../source/source";
+import type { Inspection, Origin, Summary, Tool } from "../wire/types";
 import { Decide } from "./Decide";
 
-const LIVE = 3_000;
-
 export function Approvals() {
-  const [runs, setRuns] = useState<Summary[] | undefined>(undefined);
-  const [error, setError] = useState<unknown>(undefined);
-  const from = source.value;
-  useEffect(() => {
-    let isOurs = true;
-    const load = async (): Promise<void> => {
-      try {
-        const page = await from.runs({ states: ["waiting", "in_doubt"] });
-        if (!isOurs) return;
-        setRuns(page.runs);
-        setError(undefined);
-        waitingCount.value = page.runs.reduce((sum, run) => sum + (run.open?.length ?? 1), 0);
-      } catch (problem) {
-        if (isOurs) setError(problem);
-      }
-    };
-    void load();
-    const timer = setInterval(() => document.visibilityState === "visible" && void load(), LIVE);
-    return () => {
-      isOurs = false;
-      clearInterval(timer);
-    };
-  }, [from]);
+  const runs = waiting.value;
+  const error = waitingError.value;
   return (
     <section class="page" aria-labelledby="approvals-title">
       <h1 id="approvals-title">Approvals</h1>
       {error !== undefined && <Failed error={error} />}
-      {runs?.length === 0 && <Empty>Nothing waits for anybody.</Empty>}
+      {runs === undefined && error === undefined && <Empty>loading…</Empty>}
+      {runs?.length === 0 && (
+        <Empty>
+          Nothing waits for anybody. Calls of tools whose tier is <code>approve</code> come here, questions of
+          a model, and calls whose outcome was lost.
+        </Empty>
+      )}
       {runs?.map((run) => (
         <Waiting key={`${run.run}-${run.events}`} run={run} />
       ))}
@@ -52,7 +34,9 @@ export function Approvals() {
 }
 
 function Waiting({ run }: { run: Summary }) {
-  const from = source.value;
+  const from = sourceOf(run.run);
+  const inspected = useAwaited<Inspection>(() => from.inspection(run.run), [run.run, run.events, from]);
+  const inspection = inspected.state === "here" ? inspected.value : {};
   const events = useAwaited<Line[]>(
     () =>
       new Promise((resolve) => {
@@ -90,7 +74,19 @@ function Waiting({ run }: { run: Summary }) {
               <h3>
                 <a href={href("runs", run.run, `call-${call.id}`)}>{call.tool}</a>
               </h3>
-              <JsonText text={admittedOf(call) ?? call.raw} label={`The arguments of ${call.tool}`} />
+              <Risk tool={inspection.offered?.[call.tool]?.contract} />
+              <JsonText
+                text={admittedOf(call) ?? call.raw}
+                label={`The arguments of ${call.tool}`}
+                marks={(doc) => {
+                  const marks = new Map<number, Mark[]>();
+                  for (const one of inspection.provenance?.[call.id] ?? []) {
+                    const node = find(doc, one.path);
+                    if (node !== undefined) marks.set(node, [markOf(one)]);
+                  }
+                  return marks;
+                }}
+              />
               <Decide call={call} runId={run.run} isInDoubt={stateOf(call, view) === "in_doubt"} />
             </section>
           ));
@@ -98,4 +94,31 @@ function Waiting({ run }: { run: Summary }) {
       </When>
     </article>
   );
+}
+
+/** What the tool says of itself: what somebody who says yes should know. */
+function Risk({ tool }: { tool: Tool | undefined }) {
+  if (!tool) return null;
+  const { readOnly, destructive, idempotent, openWorld } = tool.annotations ?? {};
+  const risks = [
+    readOnly === true && "only reads",
+    destructive === true && "destroys",
+    destructive === false && readOnly !== true && "changes, destroys nothing",
+    readOnly !== true && (idempotent ? "may be repeated" : "not to be repeated"),
+    openWorld === true && "reaches outside",
+  ].filter((one) => one !== false);
+  return (
+    <p class="figures">
+      {risks.map((risk) => (
+        <span key={risk} class="bound">
+          {risk}
+        </span>
+      ))}{" "}
+      {tool.description}
+    </p>
+  );
+}
+
+function markOf(one: Origin): Mark {
+  return { tone: one.from === "model" ? "wait" : "dim", text: `from ${origin(one)}` };
 }

@@ -11,7 +11,7 @@ import { scan } from "../json/scan";
 import { contractPatch, curl, fixture } from "../run/copies";
 import { flow } from "../run/flow";
 import { admittedOf, type Call, faultOf, type Judged, type RunView, stateOf } from "../run/fold";
-import { adjustment, milliseconds, word } from "../run/words";
+import { adjustment, FROM, milliseconds, word } from "../run/words";
 import { href } from "../router";
 import type { Line } from "../source/source";
 import { written } from "../wire/lossless";
@@ -136,14 +136,6 @@ function papersOf(call: Call) {
   };
 }
 
-const FROM: Record<Origin["from"], string> = {
-  user: "the user",
-  instructions: "the instructions",
-  result: "the result of",
-  tool: "the tool's definition",
-  model: "nowhere: the model made it up",
-};
-
 function Values({ call, inspection, runId }: Props) {
   const papers = useMemo(() => papersOf(call), [call, call.endedAt]);
   const rows = useMemo(() => flow(papers), [papers]);
@@ -160,6 +152,7 @@ function Values({ call, inspection, runId }: Props) {
     );
   }
   if (rows.length === 0) return <p class="empty">A call without arguments.</p>;
+  const hasUsed = rows.some((row) => row.used !== undefined);
   const loose = [...violations].filter(([path]) => !rows.some((row) => row.path === path));
   return (
     <>
@@ -172,7 +165,7 @@ function Values({ call, inspection, runId }: Props) {
               <th scope="col">the model wrote</th>
               <th scope="col">the gates admitted</th>
               <th scope="col">on the wire</th>
-              <th scope="col">the server used</th>
+              {hasUsed && <th scope="col">the server used</th>}
               <th scope="col">where it came from</th>
             </tr>
           </thead>
@@ -210,7 +203,7 @@ function Values({ call, inspection, runId }: Props) {
                       ))
                     )}
                   </td>
-                  <Cell text={row.used} />
+                  {hasUsed && <Cell text={row.used} />}
                   <td>{origin ? <Where origin={origin} runId={runId} /> : <span class="absent">—</span>}</td>
                 </tr>
               );

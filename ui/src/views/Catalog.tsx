@@ -12,6 +12,7 @@ import { count } from "../run/words";
 import { href } from "../router";
 import type { Schema } from "../schema/read";
 import { asServer, type LintFinding, type McpServer, type Verdict } from "../source/server";
+import { Servers } from "./Servers";
 import { written } from "../wire/lossless";
 import type { Tool } from "../wire/types";
 import { FaultNotice } from "./Call";
@@ -65,66 +66,6 @@ export function Catalog({ name }: { name: string | undefined }) {
         }}
       </When>
     </section>
-  );
-}
-
-function Servers({ list }: { list: McpServer[] }) {
-  if (list.length === 0) return null;
-  return (
-    <section aria-label="MCP servers">
-      <h2>MCP servers</h2>
-      <ul class="servers">
-        {list.map((one) => (
-          <Server key={one.name} server={one} />
-        ))}
-      </ul>
-    </section>
-  );
-}
-
-/** A definition that is not what was accepted. */
-interface Drift {
-  tool?: string;
-  name?: string;
-  [more: string]: unknown;
-}
-
-function Server({ server }: { server: McpServer }) {
-  const state = server.disabled
-    ? "disabled"
-    : String(server.health.state ?? server.health.status ?? "unknown");
-  const drifted = Object.values(server.lock ?? {}).flatMap((value) =>
-    Array.isArray(value) ? (value as Drift[]) : [],
-  );
-  const tone = /fail|lost|error/.test(state)
-    ? "failed"
-    : /ready|connected|up/.test(state)
-      ? "answered"
-      : "waiting";
-  return (
-    <li>
-      <Chip state={tone} label={state} /> <b>{server.name}</b> <small>{server.transport}</small>
-      {drifted.length > 0 && (
-        <details open>
-          <summary>
-            {count(drifted.length, "definition")} not as accepted; <code>callgate lock --accept</code> accepts
-          </summary>
-          {drifted.map((drift, i) => (
-            <article key={String(drift.tool ?? drift.name ?? i)}>
-              <h3>{String(drift.tool ?? drift.name ?? "")}</h3>
-              <JsonText text={written(drift)} label={`What changed of ${drift.tool ?? drift.name}`} />
-            </article>
-          ))}
-        </details>
-      )}
-      <details>
-        <summary>details</summary>
-        <JsonText
-          text={written({ health: server.health, lock: server.lock ?? null })}
-          label={`The server ${server.name}`}
-        />
-      </details>
-    </li>
   );
 }
 

@@ -1,7 +1,7 @@
 // A person's word on a call that waits: yes, no, other arguments, an answer, what became of it.
 
 import { useState } from "preact/hooks";
-import { sourceOf, tell } from "../app";
+import { askWaiting, sourceOf, tell } from "../app";
 import { Failed } from "../parts/Loading";
 import { scan } from "../json/scan";
 import { format } from "../json/format";
@@ -25,6 +25,7 @@ export function Decide({ call, runId, isInDoubt }: { call: Call; runId: string; 
     try {
       await server.say(runId, word, body);
       tell(told);
+      void askWaiting();
     } catch (problem) {
       setError(problem);
     }

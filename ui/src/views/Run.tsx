@@ -40,6 +40,7 @@ export function Run({ id, wanted }: { id: string; wanted: string | undefined }) 
       if (frame === 0) {
         frame = requestAnimationFrame(() => {
           frame = 0;
+          wasLive ||= from.isServer && state.current.lines.length > 0 && !state.current.view.finish;
           setVersion((n) => n + 1);
         });
       }
@@ -64,7 +65,6 @@ export function Run({ id, wanted }: { id: string; wanted: string | undefined }) 
         onState: (next) => {
           setLink(next);
           if (next === "over" && wasLive) tell("the run is over");
-          wasLive ||= next === "live" && from.isServer && state.current.view.finish === undefined;
           draw();
         },
       });
@@ -148,8 +148,7 @@ export function Run({ id, wanted }: { id: string; wanted: string | undefined }) 
         <h1 id="run-title">{view.goal || id}</h1>
         <p class="figures">
           <Chip state={now} /> {view.agent && <b>{view.agent}</b>} {view.model} ·{" "}
-          {count(view.hops.length, "hop")} ·{" "}
-          {count([...view.calls.values()].filter((call) => !call.lookupOf).length, "call")} ·{" "}
+          {count(view.hops.length, "hop")} · {count(view.made, "call")} made ·{" "}
           {count(view.usage.inputTokens + view.usage.outputTokens, "token")} ·{" "}
           {milliseconds(view.lastAt - view.startedAt)} · {stamp(view.startedAt)}{" "}
           {link === "live" && <span class="live">live</span>}{" "}
@@ -174,8 +173,8 @@ export function Run({ id, wanted }: { id: string; wanted: string | undefined }) 
         <Budget view={view} />
         <div class="bar">
           <button type="button" disabled={faults === 0} onClick={() => jump(1)}>
-            {faults === 0 ? "nothing refused" : `next of ${count(faults, "refusal")} and failures`}{" "}
-            {keys.value && <kbd>e</kbd>}
+            {faults === 0 ? "nothing refused or failed" : `refused or failed: ${faults}, go to next`}{" "}
+            {keys.value && faults > 0 && <kbd>e</kbd>}
           </button>
           <button
             type="button"
@@ -363,14 +362,18 @@ function numbered(call: Call, view: RunView): string {
 function Ruler({ axis }: { axis: Axis }) {
   return (
     <p class="ruler">
-      <span>0</span>
-      {axis.folds.length > 0 && (
-        <span>
-          {count(axis.folds.length, "silence")} folded:{" "}
-          {axis.folds.map((fold) => milliseconds(fold.until - fold.from)).join(", ")}
-        </span>
-      )}
-      <span>{milliseconds(axis.length)}</span>
+      <span class="folds">
+        {axis.folds.length > 0 && (
+          <>
+            {count(axis.folds.length, "silence")} folded:{" "}
+            {axis.folds.map((fold) => milliseconds(fold.until - fold.from)).join(", ")}
+          </>
+        )}
+      </span>
+      <span class="scale">
+        <span>0</span>
+        <span>{milliseconds(axis.length)}</span>
+      </span>
     </p>
   );
 }

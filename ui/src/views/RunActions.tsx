@@ -1,7 +1,7 @@
 // What a person can do with a run: stop it, rest it, go on, begin another one from one of its hops.
 
 import { useState } from "preact/hooks";
-import { tell } from "../app";
+import { forget, server as here, tell } from "../app";
 import { Failed } from "../parts/Loading";
 import type { RunView } from "../run/fold";
 import { go } from "../router";
@@ -22,7 +22,7 @@ export function RunActions({
   const server = asServer(from);
   const [error, setError] = useState<unknown>(undefined);
   const [model, setModel] = useState("");
-  if (!server) return null;
+  if (!server) return <Keep id={id} from={from} />;
   const say = async (word: "cancel" | "pause" | "resume", told: string): Promise<void> => {
     try {
       await server.say(id, word, {});
@@ -92,6 +92,31 @@ export function RunActions({
           fork
         </button>
       </details>
+      {error !== undefined && <Failed error={error} />}
+    </>
+  );
+}
+
+/** A run out of a file may be taken in by the server that the page is from. */
+function Keep({ id, from }: { id: string; from: Source }) {
+  const [error, setError] = useState<unknown>(undefined);
+  const server = asServer(here.value);
+  if (!server) return null;
+  const keep = async (): Promise<void> => {
+    try {
+      await server.keep(await from.exported(id));
+      forget(id);
+      tell("it is kept on this server now");
+    } catch (problem) {
+      setError(problem);
+    }
+  };
+  return (
+    <>
+      <span class="bound">opened from a file</span>
+      <button type="button" onClick={() => void keep()}>
+        keep it on this server
+      </button>
       {error !== undefined && <Failed error={error} />}
     </>
   );

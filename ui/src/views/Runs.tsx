@@ -1,7 +1,7 @@
 // The list of runs: searched and filtered where they are kept, a page at a time.
 
-import { useEffect, useRef, useState } from "preact/hooks";
-import { opened, source } from "../app";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { files, opened, source } from "../app";
 import { Failed } from "../parts/Loading";
 import { Chip, Empty } from "../parts/small";
 import { VirtualList } from "../parts/VirtualList";
@@ -12,6 +12,21 @@ import type { Summary } from "../wire/types";
 
 const ROW = 52;
 const STATES = ["running", "waiting", "in_doubt", "paused", "answered", "stopped", "failed", "cancelled"];
+/** The common kinds (docs/errors.md); others can be typed. */
+const FAULTS = [
+  "schema_mismatch",
+  "json_syntax",
+  "args_not_object",
+  "rule_violation",
+  "unknown_tool",
+  "policy_denied",
+  "approval_rejected",
+  "definition_changed",
+  "tool_error",
+  "timeout",
+  "transport_lost",
+  "output_mismatch",
+];
 /** How often a list that is looked at is fetched again. */
 const LIVE = 2_000;
 
@@ -19,6 +34,7 @@ export function Runs() {
   const [query, setQuery] = useState<Query>({});
   const [typed, setTyped] = useState("");
   const [runs, setRuns] = useState<Summary[]>([]);
+  const [fromFiles, setFromFiles] = useState<Summary[]>([]);
   const [next, setNext] = useState<string | undefined>(undefined);
   const [error, setError] = useState<unknown>(undefined);
   const [isLoaded, setLoaded] = useState(false);
@@ -26,7 +42,7 @@ export function Runs() {
   const isLoading = useRef(false);
   const box = useRef<HTMLInputElement>(null);
   const from = source.value;
-  const files_ = opened.value;
+  const changes = opened.value;
 
   useEffect(() => {
     const timer = setTimeout(() => setQuery((now) => ({ ...now, text: typed })), 200);
@@ -39,6 +55,7 @@ export function Runs() {
       try {
         const page = await from.runs(query);
         if (!isOurs) return;
+        if (from.isServer) setFromFiles((await files.runs(query)).runs);
         // What is further down stays; the head of the list is what changes.
         setRuns((now) => {
           const head = new Set(page.runs.map((run) => run.run));
@@ -68,7 +85,7 @@ export function Runs() {
       isOurs = false;
       clearInterval(timer);
     };
-  }, [query, from, files_]);
+  }, [query, from, changes]);
 
   const more = async (): Promise<void> => {
     if (!next || isLoading.current) return;
@@ -86,7 +103,11 @@ export function Runs() {
     isLoading.current = false;
   };
 
-  const shown = runs;
+  // Opened files stand above what the server has.
+  const shown = useMemo(
+    () => (fromFiles.length === 0 ? runs : [...fromFiles, ...runs.filter((run) => !files.has(run.run))]),
+    [runs, fromFiles],
+  );
   const onKeyDown = (event: KeyboardEvent): void => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const last = shown.length - 1;
@@ -142,7 +163,8 @@ export function Runs() {
         <input
           type="text"
           aria-label="Kind of refusal or failure, such as schema_mismatch"
-          placeholder="verdict: schema_mismatch"
+          placeholder="refused as"
+          list="faults"
           value={query.verdict ?? ""}
           onChange={(event) => setQuery({ ...query, verdict: event.currentTarget.value })}
         />
@@ -159,6 +181,11 @@ export function Runs() {
             </label>
           ))}
         </fieldset>
+        <datalist id="faults">
+          {FAULTS.map((kind) => (
+            <option key={kind} value={kind} />
+          ))}
+        </datalist>
       </search>
       {error !== undefined && <Failed error={error} />}
       {isLoaded && shown.length === 0 && error === undefined && (
@@ -233,9 +260,10 @@ function Row({
       <span class="goal">{run.goal || "(no goal)"}</span>
       <span class="figures">
         {run.agent && <b>{run.parent ? `${run.agent} ↳` : run.agent}</b>} {run.model} ·{" "}
-        {count(run.hops, "hop")} · {count(run.calls, "call")} · {count(run.tokens, "token")} ·{" "}
+        {count(run.hops, "hop")} · {count(run.calls, "call")} made · {count(run.tokens, "token")} ·{" "}
         {milliseconds(run.updatedAt - run.startedAt)} · {stamp(run.startedAt)}
         <span class="id"> {run.run}</span>
+        {source.value.isServer && files.has(run.run) && <span class="bound">opened from a file</span>}
       </span>
     </div>
   );

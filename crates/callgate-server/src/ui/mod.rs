@@ -23,7 +23,7 @@ use rust_embed::{EmbeddedFile, RustEmbed};
 pub use file::{NotBuilt, page_of_run};
 
 #[derive(RustEmbed)]
-#[folder = "$CARGO_MANIFEST_DIR/../../ui/dist"]
+#[folder = "../../ui/dist"]
 #[allow_missing = true]
 struct Files;
 
@@ -63,9 +63,10 @@ pub fn router() -> Router {
     router
 }
 
-/// The template of single files, and what is only another form of a file, are not served by name.
+/// The template of single files, what is only another form of a file, and what is none of the page's
+/// are not served by name.
 fn is_served(name: &str) -> bool {
-    name != INDEX && name != file::TEMPLATE && !name.ends_with(".gz")
+    name != INDEX && name != file::TEMPLATE && !name.ends_with(".gz") && !name.starts_with('.')
 }
 
 async fn index(headers: HeaderMap) -> Response {
