@@ -96,7 +96,7 @@ impl Feed {
     }
 
     /// Follows it to where it was to be followed to.
-    pub(super) async fn to_the_end(&mut self) {
+    pub(super) async fn follow(&mut self) {
         while self.next().await.is_some() {}
     }
 }

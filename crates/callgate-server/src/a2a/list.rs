@@ -23,7 +23,7 @@ impl A2aServer {
             None => ids::of_owner(owner),
         };
         let filter = Filter { text: Some(begins.clone()), ..Filter::default() };
-        let mut runs = self.0.host.list(&filter).map_err(refused)?;
+        let mut runs = self.0.host.list(&filter).map_err(|error| refused(&error))?;
         runs.retain(|run| {
             run.run.starts_with(&*begins)
                 && run.parent.is_none()

@@ -59,10 +59,10 @@ impl Routing for Usual {
             if let Some(name) = named(message) {
                 return skill(catalog, &name, data.map_or("{}", Json::text));
             }
-            if let Some((name, arguments)) = data.and_then(in_data) {
-                if known(catalog, &name) || !offer.has_agent {
-                    return skill(catalog, &name, &arguments);
-                }
+            if let Some((name, arguments)) = data.and_then(in_data)
+                && (known(catalog, &name) || !offer.has_agent)
+            {
+                return skill(catalog, &name, &arguments);
             }
             let mut tools = catalog.tools().filter(|tool| !tool.tier.never_runs());
             if let (Some(data), Some(only), None) = (data, tools.next(), tools.next())
@@ -173,7 +173,8 @@ mod tests {
             |arguments: &str| Ok(Route::Skill { name: "add".into(), arguments: arguments.into() });
         let named = format!(r#"{{"{URI}":{{"skillId":"add"}}}}"#);
         let agent = |goal: &str| Ok(Route::Agent(goal.to_owned()));
-        let rows: Vec<(&str, Option<&str>, bool, Option<&Catalog>, Result<Route, Kind>)> = vec![
+        type Row<'a> = (&'a str, Option<&'a str>, bool, Option<&'a Catalog>, Result<Route, Kind>);
+        let rows: Vec<Row<'_>> = vec![
             (r#"[{"data":{"n":1.10}}]"#, Some(&named), true, Some(&two), add(r#"{"n":1.10}"#)),
             (r#"[{"text":"x"}]"#, Some(&named), true, Some(&two), add("{}")),
             (r#"[{"data":{}}]"#, Some(r#"{"skillId":"add"}"#), true, Some(&two), add("{}")),

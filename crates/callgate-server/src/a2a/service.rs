@@ -182,7 +182,7 @@ impl A2aServer {
             caller: origin.in_caller(&identity.caller),
             id: Some(id),
         };
-        let given = self.0.host.start(new).await.map_err(refused)?;
+        let given = self.0.host.start(new).await.map_err(|error| refused(&error))?;
         let mut view = self.view(&given.run)?;
         if !given.is_new {
             self.catch_up(&mut view)?;
@@ -219,14 +219,18 @@ impl A2aServer {
         }
         let by = Some(identity.name.clone());
         let call = word.call.clone();
-        self.0.host.say(&word.run, &word.call, word.said, by).await.map_err(refused)?;
+        self.0
+            .host
+            .say(&word.run, &word.call, word.said, by)
+            .await
+            .map_err(|error| refused(&error))?;
         self.hear(key);
         view.heard(&call);
         self.follow(view, Until::Turn)
     }
 
     fn follow(&self, view: View, until: Until) -> Result<Sent, WireError> {
-        let feed = Feed::new(&self.0.host, view, until).map_err(refused)?;
+        let feed = Feed::new(&self.0.host, view, until).map_err(|error| refused(&error))?;
         Ok(Sent::Task(Box::new(feed)))
     }
 
@@ -238,7 +242,7 @@ impl A2aServer {
         history: Option<usize>,
     ) -> Task {
         if !immediately {
-            feed.to_the_end().await;
+            feed.follow().await;
         }
         let mut task = feed.view().task();
         task.keep_history(history);
@@ -271,11 +275,12 @@ impl A2aServer {
         match self.0.host.cancel(view.id(), Some(identity.name.clone())).await {
             Ok(()) => {}
             Err(HostError::Book(BookError::Over { .. })) => return Err(over()),
-            Err(error) => return Err(refused(error)),
+            Err(error) => return Err(refused(&error)),
         }
-        let mut feed = Feed::new(&self.0.host, view, Until::End).map_err(refused)?;
+        let mut feed =
+            Feed::new(&self.0.host, view, Until::End).map_err(|error| refused(&error))?;
         // What does not end in time is shown as it is; it will.
-        let _ = tokio::time::timeout(ENDING, feed.to_the_end()).await;
+        let _ = tokio::time::timeout(ENDING, feed.follow()).await;
         let state = feed.view().state();
         if state.is_terminal() && state != State::Canceled {
             return Err(over());
@@ -290,7 +295,7 @@ impl A2aServer {
             let words = "the task is over; get it instead";
             return Err(WireError::new(Kind::UnsupportedOperation, words).with("taskId", id));
         }
-        Feed::new(&self.0.host, view, Until::End).map(Box::new).map_err(refused)
+        Feed::new(&self.0.host, view, Until::End).map(Box::new).map_err(|error| refused(&error))
     }
 
     /// A task of the caller's, up to date.
@@ -309,10 +314,10 @@ impl A2aServer {
         let first = match self.0.host.journal().load_from(id, 0, 1) {
             Ok(records) => records.into_iter().next(),
             Err(JournalError::UnknownRun { .. }) => None,
-            Err(error) => return Err(refused(error.into())),
+            Err(error) => return Err(refused(&error.into())),
         };
         let first = first.ok_or_else(|| WireError::no_task(id))?;
-        let summary = self.0.host.book().summary(id).map_err(|error| refused(error.into()))?;
+        let summary = self.0.host.book().summary(id).map_err(|error| refused(&error.into()))?;
         let agent = self.0.host.agent(Some(&summary.agent));
         let agent = agent.map_err(|_| WireError::no_task(id))?;
         View::begin(&first, agent.engine.catalog().clone()).ok_or_else(|| WireError::no_task(id))
@@ -320,7 +325,7 @@ impl A2aServer {
 
     fn catch_up(&self, view: &mut View) -> Result<(), WireError> {
         let records = self.0.host.book().records(view.id());
-        for record in records.map_err(|error| refused(error.into()))? {
+        for record in records.map_err(|error| refused(&error.into()))? {
             view.take(&record);
         }
         feed::delegates(&self.0.host, view);
@@ -350,8 +355,8 @@ pub(super) fn no_push() -> WireError {
 }
 
 /// What a host's refusal is to a client.
-pub(super) fn refused(error: HostError) -> WireError {
-    let kind = match &error {
+pub(super) fn refused(error: &HostError) -> WireError {
+    let kind = match error {
         HostError::Book(BookError::Journal(JournalError::UnknownRun { .. })) => Kind::TaskNotFound,
         HostError::Book(
             BookError::Over { .. }

@@ -25,7 +25,7 @@ async fn ask(world: &World, method: &str, params: Value) -> String {
         .unwrap()
 }
 
-fn message(id: &str, parts: Value) -> Value {
+fn message(id: &str, parts: &Value) -> Value {
     json!({ "kind": "message", "messageId": id, "role": "user", "parts": parts })
 }
 
@@ -34,7 +34,7 @@ async fn their_names_and_shapes() {
     let world = old().await;
     let text = json!([{ "kind": "text", "text": "hello" }]);
     let sent: Value = serde_json::from_str(
-        &ask(&world, "message/send", json!({ "message": message("m1", text.clone()) })).await,
+        &ask(&world, "message/send", json!({ "message": message("m1", &text) })).await,
     )
     .unwrap();
     let task = &sent["result"];
@@ -48,7 +48,7 @@ async fn their_names_and_shapes() {
         serde_json::from_str(&ask(&world, "tasks/get", json!({ "id": task["id"] })).await).unwrap();
     assert_eq!(&got["result"], task);
     let stream =
-        items(&ask(&world, "message/stream", json!({ "message": message("m2", text) })).await);
+        items(&ask(&world, "message/stream", json!({ "message": message("m2", &text) })).await);
     let kinds: Vec<_> =
         stream.iter().map(|item| item["result"]["kind"].as_str().unwrap()).collect();
     assert_eq!(kinds, ["task", "status-update", "artifact-update", "status-update"]);
@@ -68,7 +68,7 @@ async fn their_names_and_shapes() {
         &ask(
             &world,
             "message/send",
-            json!({ "message": message("m4", json!([{ "kind": "text", "text": "ask" }])) }),
+            json!({ "message": message("m4", &json!([{ "kind": "text", "text": "ask" }])) }),
         )
         .await,
     )

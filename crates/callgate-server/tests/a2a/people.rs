@@ -41,9 +41,9 @@ async fn a_call_that_needs_a_yes_waits_for_it() {
 #[tokio::test]
 async fn a_skill_that_is_forbidden_or_denied_is_rejected() {
     let world = World::new().await;
-    let never = world.send(skill("m1", "never", json!({}))).await;
+    let never = world.send(skill("m1", "never", &json!({}))).await;
     assert_eq!(state(&never), "TASK_STATE_REJECTED");
-    let asked = world.send(skill("m2", "refund", json!({ "id": 3 }))).await;
+    let asked = world.send(skill("m2", "refund", &json!({ "id": 3 }))).await;
     assert_eq!(state(&asked), "TASK_STATE_INPUT_REQUIRED");
     let mut no = json!({ "messageId": "m3", "role": "ROLE_USER", "taskId": asked["id"], "parts": [{ "data": { "approve": false, "reason": "too late" } }] });
     let denied = world.send(no.clone()).await;

@@ -7,7 +7,7 @@ use crate::world::{World, skill, state};
 #[tokio::test]
 async fn what_is_missing_is_asked_for_and_added() {
     let world = World::new().await;
-    let asked = world.send(skill("m1", "add", json!({ "a": 1 }))).await;
+    let asked = world.send(skill("m1", "add", &json!({ "a": 1 }))).await;
     assert_eq!(state(&asked), "TASK_STATE_INPUT_REQUIRED");
     let parts = &asked["status"]["message"]["parts"];
     assert!(parts[0]["text"].as_str().unwrap().contains("b"), "{parts}");
@@ -57,7 +57,7 @@ async fn digits_are_kept_and_whole_numbers_stay_whole() {
 #[tokio::test]
 async fn a_tool_that_fails_is_a_task_that_failed() {
     let world = World::new().await;
-    let task = world.send(skill("m1", "break_down", json!({}))).await;
+    let task = world.send(skill("m1", "break_down", &json!({}))).await;
     assert_eq!(state(&task), "TASK_STATE_FAILED");
     let parts = &task["status"]["message"]["parts"];
     assert!(parts[0]["text"].as_str().unwrap().contains("broken"), "{parts}");
@@ -74,17 +74,17 @@ async fn a_skill_is_named_in_three_ways() {
         "metadata": { (uri.clone()): { "skillId": "add" } }, "parts": [{ "data": arguments }] });
     let by_data = json!({ "messageId": "m2", "role": "ROLE_USER",
         "parts": [{ "data": { "skill": "add", "arguments": arguments } }] });
-    for message in [by_extension, by_data, skill("m3", "add", arguments.clone())] {
+    for message in [by_extension, by_data, skill("m3", "add", &arguments)] {
         let task = world.send(message.clone()).await;
         assert_eq!(task["artifacts"][0]["parts"][0]["data"], arguments, "{message}: {task}");
     }
-    let wrong = world.send(skill("m4", "ad", arguments)).await;
+    let wrong = world.send(skill("m4", "ad", &arguments)).await;
     assert_eq!(wrong["code"], -32602);
     assert!(wrong["message"].as_str().unwrap().contains("Did you mean \"add\"?"), "{wrong}");
     // Who names the extension hears that it was heard, also on a stream.
     for method in ["SendMessage", "SendStreamingMessage"] {
         let body = json!({ "jsonrpc": "2.0", "id": 1, "method": method,
-            "params": { "message": skill(&format!("e-{method}"), "echo", json!({})) } });
+            "params": { "message": skill(&format!("e-{method}"), "echo", &json!({})) } });
         let sent = world.http.post(world.rpc_url()).header("a2a-version", "1.0");
         let response = sent
             .header("a2a-extensions", format!("urn:x, {uri}"))

@@ -52,7 +52,7 @@ async fn from_the_task_to_its_end() {
     let direct = world
         .stream(
             "SendStreamingMessage",
-            json!({ "message": skill("m4", "echo", json!({ "x": 1 })) }),
+            json!({ "message": skill("m4", "echo", &json!({ "x": 1 })) }),
         )
         .await;
     assert_eq!(all_told(&direct), ["task SUBMITTED", "WORKING", "artifact data", "COMPLETED"]);

@@ -138,7 +138,7 @@ pub(crate) fn text(id: &str, text: &str) -> Value {
 }
 
 /// A call of a skill.
-pub(crate) fn skill(id: &str, name: &str, arguments: Value) -> Value {
+pub(crate) fn skill(id: &str, name: &str, arguments: &Value) -> Value {
     json!({ "messageId": id, "role": "ROLE_USER", "metadata": { "skillId": name },
         "parts": [{ "data": arguments, "mediaType": "application/json" }] })
 }

@@ -76,7 +76,7 @@ pub(super) enum Answer {
     /// One result.
     Json(Box<RawValue>),
     /// A stream of them.
-    Stream(Events),
+    Stream(Box<Events>),
 }
 
 impl RemoteAgent {
@@ -256,7 +256,7 @@ impl Session<'_> {
         let response = self.well(response).await?;
         let is_rpc = way.binding == Binding::JsonRpc;
         if stream::is_stream(&response) {
-            return Ok(Answer::Stream(Events::new(response, is_rpc)));
+            return Ok(Answer::Stream(Box::new(Events::new(response, is_rpc))));
         }
         let body = stream::body(response, MAX_BYTES).await?;
         let raw: Box<RawValue> = serde_json::from_slice(&body)

@@ -124,7 +124,7 @@ fn is_over(task: &Task) -> bool {
 async fn listen(
     session: &Session<'_>,
     way: &Interface,
-    mut events: Events,
+    mut events: Box<Events>,
     continues: bool,
     progress: &Progress,
 ) -> Result<Reply, Trouble> {

@@ -25,7 +25,7 @@ pub(crate) struct A2aTool {
 
 /// How a call ended.
 enum Ended {
-    Replied(Reply),
+    Replied(Box<Reply>),
     Failed(Trouble),
     Silent(Duration),
     Stopped(Interrupted),
@@ -57,7 +57,7 @@ impl A2aTool {
                 biased;
                 () = call.cancel.cancelled() => Ended::Stopped(Interrupted::Cancelled),
                 done = work => match done {
-                    Ok(reply) => Ended::Replied(reply),
+                    Ok(reply) => Ended::Replied(Box::new(reply)),
                     Err(trouble) => Ended::Failed(trouble),
                 },
                 () = tokio::time::sleep(call.timeout) => {
@@ -73,8 +73,10 @@ impl A2aTool {
             talk::call_off(&session, way, &task).await;
         }
         let raw = match &ended {
-            Ended::Replied(Reply::Task(task)) => Some(task.write(Version::V1)),
-            Ended::Replied(Reply::Message(message)) => Some(message.write(Version::V1)),
+            Ended::Replied(reply) => Some(match &**reply {
+                Reply::Task(task) => task.write(Version::V1),
+                Reply::Message(message) => message.write(Version::V1),
+            }),
             _ => None,
         };
         let shown = |text: String| -> Arc<str> { session.secrets.scrub(&text).into() };
