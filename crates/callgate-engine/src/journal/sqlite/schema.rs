@@ -15,7 +15,8 @@ const APPLICATION: i64 = 0x4347_4A31;
 /// What an append brings is one row of `entry`: half the work of a row an event. Rows go to the end
 /// of the table whatever their run, so a commit of many runs writes few pages. The view `event`
 /// shows events singly.
-const MIGRATIONS: [&str; 2] = ["
+const MIGRATIONS: [&str; 2] = [
+    "
 CREATE TABLE run(
     key INTEGER PRIMARY KEY,
     run TEXT NOT NULL UNIQUE,
@@ -66,7 +67,8 @@ CREATE TABLE inbox(
 );
 CREATE INDEX inbox_run ON inbox(run) WHERE settled = 0;
 CREATE TABLE document(sha256 TEXT PRIMARY KEY, body TEXT NOT NULL) WITHOUT ROWID;
-", "
+",
+    "
 ALTER TABLE run ADD COLUMN tools TEXT;  -- JSON: the tools that were called
 ALTER TABLE run ADD COLUMN faults TEXT; -- JSON: how calls were refused and failed
 UPDATE run SET
@@ -85,7 +87,8 @@ UPDATE run SET
             WHERE entry.run = run.key AND each.value ->> '$.type' IN ('callGated', 'callFinished')
         ) WHERE kind IS NOT NULL
     );
-"];
+",
+];
 
 /// What every connection is given.
 pub(super) struct Place<'p> {
