@@ -137,8 +137,8 @@ fn held(rows: &[Row], all: bool) -> Result<String, Failure> {
     let (received, admitted) = (sum(|row| row.received), sum(|row| row.admitted));
     let (cases, answered) = (sum(|row| row.cases), sum(|row| row.answered));
     let line = format!(
-        "clients: {admitted} of {received} calls that {} loops received are admitted by their \
-         schemas, {answered} of {cases} loops came to an answer",
+        "clients: {admitted} of {received} calls that {cases} loops in {} rows received are \
+         admitted by their schemas, and {answered} of the loops came to an answer",
         rows.len()
     );
     let complaints: Vec<&str> = rows.iter().filter_map(|row| row.complaint.as_deref()).collect();

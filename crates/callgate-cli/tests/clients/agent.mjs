@@ -23,6 +23,9 @@ const ASK = isReal ? "Call the tool once, with any arguments that fit, then answ
 const most = Number(process.env.CLIENT_CASES ?? 1000);
 const apiKey = process.env.CALLGATE_TOKEN ?? "no-key";
 
+// The model calls and calls.
+class Endless extends Error {}
+
 class Tool {
   received = 0;
   admitted = 0;
@@ -59,7 +62,7 @@ async function chat(model, tool) {
       messages.push({ role: "tool", tool_call_id: call.id, content: tool.run(call.function.arguments) });
     }
   }
-  throw new Error("no end of calls");
+  throw new Endless();
 }
 
 async function responses(model, tool) {
@@ -80,7 +83,7 @@ async function responses(model, tool) {
       input.push({ type: "function_call_output", call_id: call.call_id, output: tool.run(call.arguments) });
     }
   }
-  throw new Error("no end of calls");
+  throw new Endless();
 }
 
 async function messages(model, tool) {
@@ -99,7 +102,7 @@ async function messages(model, tool) {
     const content = calls.map((call) => ({ type: "tool_result", tool_use_id: call.id, content: tool.run(call.input) }));
     messages.push({ role: "user", content });
   }
-  throw new Error("no end of calls");
+  throw new Endless();
 }
 
 const loops = { chat, responses, messages };
@@ -111,6 +114,7 @@ async function tried({ id, input }) {
     saw.end = (await loops[dialect](isReal ? named : `${named}case-${id}`, tool)) ? "answered" : "nothing";
   } catch (error) {
     const of = (name) => error instanceof OpenAI[name] || error instanceof Anthropic[name];
+    if (error instanceof Endless) return { ...saw, end: "endless", received: tool.received, admitted: tool.admitted };
     saw.end = of("APIError") && !of("APIConnectionError") ? "refused" : "crashed";
     saw.error = `${error.constructor.name}: ${error.message}`;
   }

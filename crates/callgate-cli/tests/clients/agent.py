@@ -29,6 +29,10 @@ MOST = int(os.environ.get("CLIENT_CASES", 1000))
 KEY = os.environ.get("CALLGATE_TOKEN", "no-key")
 
 
+class Endless(Exception):
+    """The model calls and calls."""
+
+
 class Tool:
     """The application's tool: counts what it is called with."""
 
@@ -71,7 +75,7 @@ def chat(model, tool):
         for call in message.tool_calls:
             result = tool.run(call.function.arguments)
             messages.append({"role": "tool", "tool_call_id": call.id, "content": result})
-    raise RuntimeError("no end of calls")
+    raise Endless
 
 
 def responses(model, tool):
@@ -96,7 +100,7 @@ def responses(model, tool):
         items += [item.to_dict() for item in response.output]
         for call in calls:
             items.append({"type": "function_call_output", "call_id": call.call_id, "output": tool.run(call.arguments)})
-    raise RuntimeError("no end of calls")
+    raise Endless
 
 
 def messages(model, tool):
@@ -120,7 +124,7 @@ def messages(model, tool):
         messages.append({"role": "assistant", "content": message.content})
         results = [{"type": "tool_result", "tool_use_id": call.id, "content": tool.run(call.input)} for call in calls]
         messages.append({"role": "user", "content": results})
-    raise RuntimeError("no end of calls")
+    raise Endless
 
 
 LOOPS = {"chat": chat, "responses": responses, "messages": messages}
@@ -136,6 +140,8 @@ def tried(case):
         saw["end"], saw["error"] = "crashed", f"{type(error).__name__}: {error}"
     except (openai.APIError, anthropic.APIError) as error:
         saw["end"], saw["error"] = "refused", f"{type(error).__name__}: {error}"
+    except Endless:
+        saw["end"] = "endless"
     except Exception as error:  # noqa: BLE001 - whatever ends an application counts
         saw["end"], saw["error"] = "crashed", f"{type(error).__name__}: {error}"
     return saw | {"received": tool.received, "admitted": tool.admitted}
