@@ -222,7 +222,7 @@ fn told(seen: &Seen) -> Option<String> {
                 Delta::Text(text) => told["text"] = text.as_str().into(),
                 Delta::Reasoning(text) => told["reasoning"] = text.as_str().into(),
                 Delta::Call { index, name } => {
-                    told["call"] = json!({ "index": index, "name": name })
+                    told["call"] = json!({ "index": index, "name": name });
                 }
                 // Nothing to show.
                 _ => return None,

@@ -13,10 +13,13 @@ use super::Seen;
 /// Notices that a slow watcher may be behind; what it misses it reads from the journal.
 const BEHIND: usize = 256;
 
+/// By run.
+type Senders = HashMap<Arc<str>, Arc<broadcast::Sender<Seen>>>;
+
 /// The channels of runs that somebody watches.
 #[derive(Clone, Default)]
 pub(super) struct Channels {
-    all: Arc<Mutex<HashMap<Arc<str>, Arc<broadcast::Sender<Seen>>>>>,
+    all: Arc<Mutex<Senders>>,
     /// Who sees all runs, watched or not.
     more: Option<Observer>,
 }

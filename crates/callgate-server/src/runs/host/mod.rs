@@ -28,6 +28,9 @@ pub use self::{
     watch::{Seen, SeenStream},
 };
 
+/// By agent and model.
+type Variants = HashMap<(Arc<str>, Arc<str>), Arc<Engine>>;
+
 /// A run that is wanted.
 #[derive(Debug, Clone, Default)]
 pub struct NewRun {
@@ -81,7 +84,7 @@ pub struct RunHost {
     /// The last message that a run was taken up for.
     delivered: Mutex<HashMap<Arc<str>, u64>>,
     /// Engines of agents with other models than their own.
-    variants: Mutex<HashMap<(Arc<str>, Arc<str>), Arc<Engine>>>,
+    variants: Mutex<Variants>,
     lapses: Lapses,
     channels: Channels,
     tasks: TaskTracker,

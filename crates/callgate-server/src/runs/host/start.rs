@@ -28,17 +28,14 @@ impl RunHost {
         let agent = self.agent(new.agent.as_deref())?;
         let engine = agent.engine.clone();
         let start = engine.start(&new.goal, new.caller);
-        match &new.id {
-            Some(id) => {
-                let fits = |c: char| c.is_ascii_alphanumeric() || "-_.~".contains(c);
-                if id.is_empty() || id.len() > LONGEST || !id.chars().all(fits) {
-                    return Err(HostError::BadId);
-                }
-                if let Some(given) = self.begun(id, &start)? {
-                    return Ok(given);
-                }
+        if let Some(id) = &new.id {
+            let fits = |c: char| c.is_ascii_alphanumeric() || "-_.~".contains(c);
+            if id.is_empty() || id.len() > LONGEST || !id.chars().all(fits) {
+                return Err(HostError::BadId);
             }
-            None => {}
+            if let Some(given) = self.begun(id, &start)? {
+                return Ok(given);
+            }
         }
         let at_work = self.at_work();
         let most = self.options.max_runs.saturating_add(self.options.max_waiting);

@@ -101,7 +101,7 @@ impl<T: DeserializeOwned + JsonSchema + Send> Input for Path<T> {
         // A path that no such thing can have leads nowhere.
         typed(asked.checks.path.as_ref(), pairs, "path").map(Self).map_err(|problem| Problem {
             status: 404,
-            title: "Not Found".to_owned(),
+            title: "Not Found".into(),
             ..problem
         })
     }

@@ -17,18 +17,18 @@ use crate::runs::HostError;
 #[serde(rename_all = "camelCase")]
 pub struct Problem {
     /// `urn:callgate:problem:` and the code; `about:blank` for what the door itself refuses.
-    pub r#type: String,
+    pub r#type: Box<str>,
     /// The status in words.
-    pub title: String,
+    pub title: Box<str>,
     /// The HTTP status.
     pub status: u16,
     /// What happened, with names and figures.
-    pub detail: String,
+    pub detail: Box<str>,
     /// Which problem it is. Stable.
-    pub code: String,
+    pub code: Box<str>,
     /// What to do.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub hint: Option<String>,
+    pub hint: Option<Box<str>>,
     /// What the body or the parameters have that their schema does not admit.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub violations: Vec<Violation>,
@@ -45,11 +45,11 @@ impl Problem {
         detail: impl Into<String>,
     ) -> Self {
         Self {
-            r#type: format!("urn:callgate:problem:{code}"),
-            title: status.canonical_reason().unwrap_or("Refused").to_owned(),
+            r#type: format!("urn:callgate:problem:{code}").into(),
+            title: status.canonical_reason().unwrap_or("Refused").into(),
             status: status.as_u16(),
-            detail: detail.into(),
-            code: code.to_owned(),
+            detail: detail.into().into(),
+            code: code.into(),
             hint: None,
             violations: Vec::new(),
             fault: None,
@@ -57,7 +57,7 @@ impl Problem {
     }
 
     pub(in crate::runs::api) fn hint(mut self, hint: impl Into<String>) -> Self {
-        self.hint = Some(hint.into());
+        self.hint = Some(hint.into().into());
         self
     }
 
