@@ -26,6 +26,7 @@ mod proxy;
 mod recorded;
 mod runs;
 mod serve;
+mod serve_a2a;
 mod serve_runs;
 mod server;
 mod terminal;

@@ -6,8 +6,9 @@ use std::{
     time::Duration,
 };
 
-use callgate_contract::Catalog;
+use callgate_contract::{Catalog, Tool};
 use callgate_engine::{BookError, JournalError};
+use callgate_machine::builtin;
 use callgate_tool::a2a::wire::{Kind, Message, Role, SendParams, State, Task, Version, WireError};
 
 use super::{
@@ -38,6 +39,8 @@ pub struct A2aServer(pub(super) Arc<Shared>);
 pub(super) struct Shared {
     pub(super) host: Arc<RunHost>,
     pub(super) options: A2aOptions,
+    /// The tools that can be called directly.
+    offered: Option<Arc<Catalog>>,
     /// Since when the card is as it is, as HTTP tells a date.
     pub(super) since: String,
     heard: Mutex<Heard>,
@@ -76,9 +79,12 @@ impl A2aServer {
         for name in [&options.agent, &options.skills] {
             named(name).map_err(|error| ServeError::A2a(error.to_string()))?;
         }
+        let skills = options.skills.as_deref().and_then(|name| host.agent(Some(name)).ok());
+        let offered = skills.map(|agent| Arc::new(offered(agent.engine.catalog())));
         let server = Self(Arc::new(Shared {
             host,
             options,
+            offered,
             since: httpdate::fmt_http_date(std::time::SystemTime::now()),
             heard: Mutex::default(),
         }));
@@ -107,7 +113,7 @@ impl A2aServer {
 
     /// The tools that can be called directly.
     pub(super) fn catalog(&self) -> Option<&Arc<Catalog>> {
-        Some(self.skills()?.engine.catalog())
+        self.0.offered.as_ref()
     }
 
     /// Whether somebody may do this at all.
@@ -347,6 +353,12 @@ impl A2aServer {
             heard.seen.remove(&oldest);
         }
     }
+}
+
+/// The tools of an agent without those that the machine adds for its model, which are no skills.
+fn offered(catalog: &Catalog) -> Catalog {
+    let own = |tool: &&Arc<Tool>| !tool.backend.contains_key(builtin::BACKEND);
+    catalog.tools().filter(own).map(|tool| Tool::clone(tool)).collect()
 }
 
 /// What the four about push notifications are answered with.
