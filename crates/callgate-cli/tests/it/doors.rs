@@ -215,7 +215,7 @@ fn no_field_of_a_request_makes_the_server_fetch() {
     });
     let replies: Vec<Value> = (0..40).map(|n| json!({ "text": format!("answer {n}") })).collect();
     let project = Project::new(&json!(replies)).tool("pick", "cat", &json!({}));
-    let mut server = Server::start(&project, &["--listen", "127.0.0.1:0", "--json"]);
+    let mut server = Server::start(&project, &["--listen", "127.0.0.1:0", "--json", "--a2a"]);
     let address = server.line()["address"].as_str().unwrap().to_owned();
     let schema = json!({ "type": "object", "$ref": url, "properties": { "a": { "$ref": url } } });
     let image = json!({ "type": "image_url", "image_url": { "url": url } });
@@ -262,7 +262,7 @@ fn no_field_of_a_request_makes_the_server_fetch() {
         ("/api/check", json!({ "contract": contract, "arguments": "{}" })),
         ("/api/check", json!({ "tool": "pick", "arguments": json!({ "x": url }).to_string() })),
         ("/api/catalog/pick/call", json!({ "arguments": { "x": url } })),
-        ("/a2a", rpc("SendMessage", json!({ "message": message, "configuration": push }))),
+        ("/a2a/v1/", rpc("SendMessage", json!({ "message": message }))),
         ("/a2a/v1/", rpc("SendMessage", json!({ "message": message, "configuration": push }))),
         ("/a2a/rest/message:send", json!({ "message": message, "configuration": push })),
         (
