@@ -1,7 +1,6 @@
-// Large things: a document of 10 MB, a run of 500 hops, a journal of 100,000 runs.
+// Large things: a document of 10 MB, a journal of 100,000 runs.
 
 import { spawnSync } from "node:child_process";
-import { createHash } from "node:crypto";
 
 /** JSON text of about so many bytes, the same each time; `edit` takes one element out and changes one. */
 export function document(bytes, edit = false) {
@@ -15,74 +14,6 @@ export function document(bytes, edit = false) {
     length += row.length + 1;
   }
   return `{"spans":[${rows.join(",")}],"needle":"found it"}`;
-}
-
-/** A run file of so many hops, each with a call. */
-export function runOfHops(hops) {
-  const run = "run-of-many-hops";
-  const lines = [];
-  let seq = 0;
-  let at = 1_790_000_000_000;
-  const event = (value) => {
-    at += 40;
-    lines.push(JSON.stringify({ run, seq, at, ...value }));
-    seq += 1;
-  };
-  event({
-    type: "runStarted",
-    agent: { name: "support" },
-    model: "script:x",
-    goal: "Go through all tickets",
-  });
-  for (let hop = 1; hop <= hops; hop += 1) {
-    const call = `call_${hop}`;
-    const raw = JSON.stringify({ ticketId: `T-${hop}` });
-    event({ type: "modelRequested", hop, why: "turn", tools: ["get_ticket"], toolChoice: "auto" });
-    event({
-      type: "modelReplied",
-      hop,
-      reply: {
-        content: [{ type: "call", id: call, name: "get_ticket", arguments: raw }],
-        stop: "end",
-        usage: { inputTokens: 900, outputTokens: 20 },
-      },
-    });
-    event({
-      type: "callGated",
-      call,
-      name: "get_ticket",
-      tool: "get_ticket",
-      raw,
-      verdict: { verdict: "admitted", arguments: raw, tier: "auto" },
-    });
-    event({ type: "callStarted", call, attempt: 1, idempotencyKey: `${run}/${call}` });
-    event({
-      type: "callFinished",
-      call,
-      attempt: 1,
-      output: { structured: `{"id":"T-${hop}"}` },
-      wire: `{"method":"GET","url":"https://x.example/tickets/T-${hop}"}`,
-    });
-  }
-  event({
-    type: "runFinished",
-    status: "answered",
-    text: "All of them.",
-    hops,
-    calls: hops,
-    usage: { inputTokens: 1, outputTokens: 1 },
-  });
-  const header = JSON.stringify({
-    callgate: "run",
-    version: 1,
-    run,
-    agent: "support",
-    exporter: "0.1.0",
-    catalog: [],
-  });
-  const body = `${[header, ...lines].join("\n")}\n`;
-  const sha256 = createHash("sha256").update(body).digest("hex");
-  return `${body}{"callgate":"end","records":${lines.length},"sha256":"${sha256}"}\n`;
 }
 
 /** Puts so many finished runs into a journal that is there. */

@@ -47,3 +47,19 @@ export const MENDED = [
   say("INV-2026-0013 is paid: 1478.60 EUR."),
 ];
 export const MENDED_GOAL = "Which invoices of March 2026 are paid?";
+
+/** One lookup a hop, so many hops; and what its agent needs for that. */
+export function many(hops) {
+  const lookups = Array.from({ length: hops - 1 }, (_, i) => call("get_ticket", { ticketId: `T-${i + 1}` }));
+  const loop = {
+    loop: "agent",
+    maxSteps: hops + 1,
+    stopWhen: ["final_answer", "max_steps", "user_cancel"],
+    hops: [
+      { kind: "model", emits: "tool_calls | text" },
+      { kind: "runtime", emits: "tool_result JSON" },
+      { kind: "model", emits: "next_tool | final JSON" },
+    ],
+  };
+  return { replies: [...lookups, say("All of them.")], extra: { loop, budget: { tokens: null } } };
+}

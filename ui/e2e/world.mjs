@@ -98,10 +98,12 @@ export function project(replies, extra = {}) {
   for (const name of ["add_note", "get_ticket", "search_invoices"]) {
     cpSync(join(root, `examples/support/tools/${name}.json`), join(folder, `tools/${name}.json`));
   }
-  writeFileSync(join(folder, "replies.json"), JSON.stringify({ byTurn: true, replies }));
+  const says = (replies) =>
+    writeFileSync(join(folder, "replies.json"), JSON.stringify({ byTurn: true, replies }));
+  says(replies);
   const agent = {
     name: "support",
-    model: `script:${join(folder, "replies.json")}`,
+    model: "script:replies.json",
     instructions: "You help the support desk. Dates are written as 2026-03-01.",
     tools: ["tools/*.json"],
     budget: { tokens: 60_000 },
@@ -110,6 +112,7 @@ export function project(replies, extra = {}) {
   writeFileSync(join(folder, "agent.json"), JSON.stringify(agent));
   return {
     folder,
+    says,
     remove: () => rmSync(folder, { recursive: true, force: true }),
   };
 }
@@ -118,6 +121,7 @@ export function project(replies, extra = {}) {
 export function callgate(folder, args, env = {}) {
   const ended = spawnSync(binary(), [...args, "-C", folder], {
     encoding: "utf8",
+    cwd: folder,
     env: { ...process.env, ...env },
     timeout: PATIENCE,
   });
@@ -127,6 +131,7 @@ export function callgate(folder, args, env = {}) {
 /** `callgate serve`, until it is stopped. */
 export async function serve(folder, env = {}, port = 0) {
   const child = spawn(binary(), ["serve", "-C", folder, "--listen", `127.0.0.1:${port}`, "--json"], {
+    cwd: folder,
     env: { ...process.env, ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });

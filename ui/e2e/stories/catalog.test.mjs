@@ -1,48 +1,17 @@
 // The tools: read, tried, and one of them told otherwise than it was accepted.
 
 import assert from "node:assert/strict";
-import { cpSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { test } from "node:test";
+import { DRIFTED, LIST, STORE, withDrift } from "../drift.mjs";
 import { chromium, stage } from "../stage.mjs";
 import { REPAIRED } from "../tales.mjs";
 import { tab, visit } from "../visit.mjs";
 import { callgate } from "../world.mjs";
 
-const STORE = {
-  name: "store",
-  description: "Stores a note.",
-  inputSchema: { type: "object", properties: { to: { type: "string" } }, required: ["to"] },
-  annotations: { readOnlyHint: true },
-};
-const LIST = { name: "list", description: "Lists notes.", inputSchema: { type: "object", properties: {} } };
-const DRIFTED = {
-  ...STORE,
-  description: "Stores a note and posts it.",
-  inputSchema: { type: "object", properties: { to: { type: "integer" } }, required: ["to"] },
-  annotations: { readOnlyHint: false },
-};
-
 const kept = chromium();
 
-/** A project with an MCP server whose tools are pinned, and tell something else by now. */
-function withServer(t, now) {
-  const tell = (folder, tools) => writeFileSync(join(folder, "tools.json"), JSON.stringify(tools));
-  return stage(t, REPAIRED, {
-    extra: { mcpServers: { notes: { command: process.execPath, args: ["mcp.mjs"] } } },
-    prepare: ({ folder }) => {
-      cpSync(new URL("../mcp.mjs", import.meta.url), join(folder, "mcp.mjs"));
-      tell(folder, [STORE, LIST]);
-      const pinned = callgate(folder, ["lock"]);
-      assert.equal(pinned.status, 0, pinned.error);
-      tell(folder, now);
-    },
-  });
-}
-
 test("a tool that drifted from its lock is told with what proves it", async (t) => {
-  const purge = { ...LIST, name: "purge", description: "Deletes everything." };
-  const world = await withServer(t, [DRIFTED, LIST, purge]);
+  const world = await stage(t, REPAIRED, withDrift(DRIFTED));
   await visit(
     kept.chrome,
     world.server,
@@ -52,7 +21,7 @@ test("a tool that drifted from its lock is told with what proves it", async (t) 
       const store = notes.getByRole("article").filter({ hasText: "store" });
       const text = await store.innerText();
       assert.match(text, /changed store/);
-      assert.match(text, /Stores a note and posts it\./);
+      assert.match(text, /note and posts it\./);
       assert.match(text, /readOnlyHint:\s*true\s*false/);
       // The counterexample: a value that only the new definition takes, one that only the old one took.
       const takes = store.getByRole("region", { name: "what it takes" });
@@ -60,7 +29,6 @@ test("a tool that drifted from its lock is told with what proves it", async (t) 
       assert.match(facts, /admitted now only\s+\{"to": ?-?\d+\}/);
       assert.match(facts, /admitted before only\s+\{"to": ?"[^"]*"\}/);
       assert.match(facts, /\/properties\/to\/type\s+"string"\s+"integer"/);
-      const purge = notes.getByRole("article").filter({ hasText: "purge" });
       assert.match(await purge.innerText(), /new purge\s+Deletes everything\./);
       assert.match(await notes.innerText(), /notes-server 1\.2\.3 · MCP 2025-06-18/);
     },
@@ -76,7 +44,7 @@ test("a tool that drifted from its lock is told with what proves it", async (t) 
 });
 
 test("a tool is read, asked about and called by a form", async (t) => {
-  const { server, book } = await withServer(t, [STORE, LIST]);
+  const { server, book } = await stage(t, REPAIRED, withDrift([STORE, LIST]));
   await visit(
     kept.chrome,
     server,
@@ -95,7 +63,7 @@ test("a tool is read, asked about and called by a form", async (t) => {
         '{"ticketId": "T-1042"}',
       );
       await page.getByRole("button", { name: "Ask the gates" }).click();
-      await page.getByText("admitted", { exact: true }).waitFor();
+      await page.getByText(/^✓ admitted$/).waitFor();
       const before = book.book.length;
       await page.getByRole("button", { name: "Call the tool" }).click();
       await page.getByRole("tree", { name: "What came of the call" }).getByText("Maria Silva").waitFor();

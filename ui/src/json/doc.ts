@@ -102,6 +102,30 @@ export function find(doc: Doc, pointer: string, nearest = false): number | undef
   return at;
 }
 
+/** The values at many pointers: what holds a step is looked through once. */
+export function findAll(doc: Doc, pointers: string[]): Int32Array {
+  const known = new Map<number, Map<string, number>>();
+  const within = (node: number): Map<string, number> => {
+    let children = known.get(node);
+    if (!children) {
+      children = new Map();
+      for (const child of childrenOf(doc, node))
+        children.set(keyOf(doc, child) ?? String(doc.place[child]), child);
+      known.set(node, children);
+    }
+    return children;
+  };
+  const nodes: number[] = [];
+  for (const pointer of pointers) {
+    let at: number | undefined = 0;
+    for (const step of pointer.split("/").slice(1)) {
+      if (at !== undefined) at = within(at).get(unescapeStep(step));
+    }
+    if (at !== undefined) nodes.push(at);
+  }
+  return Int32Array.from(nodes);
+}
+
 export function positionOf(text: string, offset: number): { line: number; column: number } {
   let line = 1;
   let from = 0;

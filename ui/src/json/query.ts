@@ -2,14 +2,16 @@
 
 import { exec } from "jsonpath-rfc9535";
 import { escapeStep } from "./doc";
-import type { Queried } from "./worker";
+
+/** Pointers into the document, or why the path is none. */
+export type Pointers = { pointers: string[]; fault?: undefined } | { pointers?: undefined; fault: string };
 
 const MOST = 50_000;
 
 class Enough extends Error {}
 
 /** Filters compare numbers as floats; what is shown is the document's own text. */
-export function query(text: string, path: string): Queried {
+export function query(text: string, path: string): Pointers {
   const pointers: string[] = [];
   try {
     exec(JSON.parse(text), path, (_value, at) => {

@@ -1,6 +1,6 @@
 // Heavy work on documents, off the main thread. Documents stay here under a number.
 
-import type { Doc } from "./doc";
+import { childrenOf, type Doc, findAll, keyOf } from "./doc";
 import { type Format, format } from "./format";
 import { merge, type Merged } from "./merge";
 import { type Scanned, scan } from "./scan";
@@ -15,11 +15,13 @@ export interface Operations {
   unwrap: (input: { handle: number }) => { text: string; count: number };
   merge: (input: { handles: number[] }) => Merged;
   query: (input: { handle: number; path: string }) => Promise<Queried>;
+  /** An object's text without one of its members. */
+  without: (input: { text: string; name: string }) => string;
 }
 
 export type Opened = { handle: number; scanned: Scanned };
-/** Pointers into the document, in the order of RFC 9535; or why the path is none. */
-export type Queried = { pointers: string[]; fault?: undefined } | { pointers?: undefined; fault: string };
+/** Values of the document, in the order of RFC 9535; or why the path is none. */
+export type Queried = { nodes: Int32Array; fault?: undefined } | { nodes?: undefined; fault: string };
 
 export interface Question {
   id: number;
@@ -53,7 +55,15 @@ const operations: Operations = {
   merge: ({ handles }) => merge(handles.map(doc)),
   async query({ handle, path }) {
     const { query } = await import("./query");
-    return query(doc(handle).text, path);
+    const asked = doc(handle);
+    const { pointers, fault } = query(asked.text, path);
+    return pointers === undefined ? { fault } : { nodes: findAll(asked, pointers) };
+  },
+  without({ text, name }) {
+    const whole = scan(text).doc;
+    if (!whole) return text;
+    const members = [...childrenOf(whole, 0)].filter((child) => keyOf(whole, child) !== name);
+    return `{${members.map((child) => text.slice(whole.key[child], whole.end[child])).join(",")}}`;
   },
 };
 

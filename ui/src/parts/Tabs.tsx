@@ -11,13 +11,14 @@ export interface Tab {
 
 export function Tabs({ name, tabs, first }: { name: string; tabs: Tab[]; first?: string }) {
   const [at, setAt] = useState(first ?? tabs[0]?.id ?? "");
+  const id = name.replace(/[^\w-]/g, "_");
   const active = tabs.find((tab) => tab.id === at) ?? tabs[0];
   if (!active) return null;
   const move = (by: number): void => {
     const i = tabs.indexOf(active);
     const next = tabs[(i + by + tabs.length) % tabs.length];
     setAt(next.id);
-    document.getElementById(`${name}-tab-${next.id}`)?.focus();
+    document.getElementById(`${id}-tab-${next.id}`)?.focus();
   };
   return (
     <div class="tabs">
@@ -27,9 +28,9 @@ export function Tabs({ name, tabs, first }: { name: string; tabs: Tab[]; first?:
             key={tab.id}
             type="button"
             role="tab"
-            id={`${name}-tab-${tab.id}`}
+            id={`${id}-tab-${tab.id}`}
             aria-selected={tab === active}
-            aria-controls={`${name}-panel`}
+            aria-controls={`${id}-panel`}
             tabIndex={tab === active ? 0 : -1}
             onClick={() => setAt(tab.id)}
             onKeyDown={(event) => {
@@ -43,7 +44,7 @@ export function Tabs({ name, tabs, first }: { name: string; tabs: Tab[]; first?:
           </button>
         ))}
       </div>
-      <div role="tabpanel" id={`${name}-panel`} aria-labelledby={`${name}-tab-${active.id}`}>
+      <div role="tabpanel" id={`${id}-panel`} aria-labelledby={`${id}-tab-${active.id}`}>
         {active.panel()}
       </div>
     </div>

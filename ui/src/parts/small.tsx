@@ -46,7 +46,7 @@ export function Copy({ text, label, what }: { text: () => string; label: string;
     setTimeout(() => setSaid(""), 1500);
   };
   return (
-    <button type="button" class="quiet" onClick={copy} aria-label={what}>
+    <button type="button" class="quiet" onClick={copy} title={what}>
       {said || label}
       <span class="sr" role="status">
         {said}

@@ -48,6 +48,7 @@ export function Workbench({ link }: { link: string | undefined }) {
   const server = asServer(source.value);
   const latest = useRef(panes);
   latest.current = panes;
+  const made = useRef<string | undefined>(undefined);
 
   const put = async (which: number, next: string): Promise<void> => {
     const old = latest.current[which];
@@ -81,9 +82,13 @@ export function Workbench({ link }: { link: string | undefined }) {
   };
 
   useEffect(() => {
-    if (link === undefined) return;
+    // A link that was made here says what is shown already.
+    if (link === undefined || link === made.current) return;
     fromLink(link).then(
       (state) => {
+        setMerged(undefined);
+        setFound(undefined);
+        setVerdict(undefined);
         setPanes(state.documents.map((document) => ({ text: document, isBusy: true })));
         setSchema(state.schema ?? "");
         setPath(state.path ?? "");
@@ -118,12 +123,10 @@ export function Workbench({ link }: { link: string | undefined }) {
     });
   const query = (): Promise<void> =>
     run(async () => {
-      if (pane.handle === undefined || !pane.doc) return;
+      if (pane.handle === undefined) return;
       const answer = await ask("query", { handle: pane.handle, path });
       if (answer.fault !== undefined) throw new Error(`no JSONPath (RFC 9535): ${answer.fault}`);
-      const { doc } = pane;
-      const nodes = Int32Array.from(answer.pointers.flatMap((pointer) => find(doc, pointer) ?? []));
-      setFound({ nodes, more: false, what: path });
+      setFound({ nodes: answer.nodes, more: false, what: path });
       setHit(0);
     });
   const compare = (): Promise<void> =>
@@ -143,12 +146,13 @@ export function Workbench({ link }: { link: string | undefined }) {
         ...(schema ? { schema } : {}),
         ...(path ? { path } : {}),
       };
-      const made = await toLink(state);
-      if (made.length > LONGEST_LINK)
+      const text = await toLink(state);
+      if (text.length > LONGEST_LINK)
         throw new Error(
-          `the link would have ${made.length.toLocaleString("en")} characters, which chat programs cut; save the document and send the file`,
+          `the link would have ${text.length.toLocaleString("en")} characters, which chat programs cut; save the document and send the file`,
         );
-      replace("workbench", made);
+      made.current = text;
+      replace("workbench", text);
       await navigator.clipboard?.writeText(location.href).catch(() => {});
       tell(
         "the link is in the address bar, and copied where the browser allows it; nothing was sent anywhere",
