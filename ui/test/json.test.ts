@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
-import { childrenOf, find, keyOf, lexeme, pointerOf } from "../src/json/doc";
+import { childrenOf, find, findAll, keyOf, lexeme, pointerOf } from "../src/json/doc";
 import { format } from "../src/json/format";
 import { canonicalNumber, isBeyondFloat } from "../src/json/number";
 import { query } from "../src/json/query";
@@ -11,6 +11,7 @@ import { rowOf, visible } from "../src/json/rows";
 import { scan } from "../src/json/scan";
 import { search } from "../src/json/search";
 import { unwrap } from "../src/json/unwrap";
+import { perform } from "../src/json/worker";
 
 function doc(text: string) {
   const { doc, fault } = scan(text);
@@ -26,6 +27,7 @@ test("values know where they are and what they hold", () => {
   pointers.forEach((pointer, node) => {
     assert.equal(find(d, pointer), node);
   });
+  assert.deepEqual([...findAll(d, [...pointers, "/a/9", "/d/x", "/a/00"])], [0, 1, 2, 3, 4, 5, 6]);
   assert.equal(find(d, "/a/9"), undefined);
   assert.equal(find(d, "/a/9", true), 1);
   assert.deepEqual([...childrenOf(d, 1)], [2, 3]);
@@ -167,4 +169,12 @@ test("only what is open is visible", () => {
     ),
     -1,
   );
+});
+
+test("an answer is read without its largest member, to the digit", async () => {
+  const text = '{"admitted": true, "text": "{\\"text\\": 1}", "got": 12345678901234567890.10}';
+  const answer = await perform({ id: 1, operation: "without", input: { text, name: "text" } });
+  assert.deepEqual(answer, { id: 1, value: '{"admitted": true,"got": 12345678901234567890.10}' });
+  const none = await perform({ id: 2, operation: "without", input: { text: "no", name: "text" } });
+  assert.deepEqual(none, { id: 2, value: "no" });
 });

@@ -25,6 +25,7 @@ mod service;
 mod steps;
 mod tally;
 mod test;
+mod ui;
 mod witness;
 
 use std::{path::Path, process::ExitCode};
@@ -89,6 +90,11 @@ const CHORES: &[Chore] = &[
         name: "load",
         about: "a thousand streaming clients at the gate proxy, beside a plain pass-through",
         run: Run::With(load::run),
+    },
+    Chore {
+        name: "ui",
+        about: "the inspector: built, checked and driven in a browser; `build` alone, or names of stories",
+        run: Run::With(ui::run),
     },
     Chore {
         name: "check",

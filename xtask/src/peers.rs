@@ -131,6 +131,6 @@ fn installed(
 }
 
 /// Whether what cannot be brought fails the run instead of being left out.
-fn required() -> bool {
+pub(crate) fn required() -> bool {
     std::env::var("CI").as_deref() == Ok("true")
 }

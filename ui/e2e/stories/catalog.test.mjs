@@ -29,6 +29,7 @@ test("a tool that drifted from its lock is told with what proves it", async (t) 
       assert.match(facts, /admitted now only\s+\{"to": ?-?\d+\}/);
       assert.match(facts, /admitted before only\s+\{"to": ?"[^"]*"\}/);
       assert.match(facts, /\/properties\/to\/type\s+"string"\s+"integer"/);
+      const purge = notes.getByRole("article").filter({ hasText: "purge" });
       assert.match(await purge.innerText(), /new purge\s+Deletes everything\./);
       assert.match(await notes.innerText(), /notes-server 1\.2\.3 · MCP 2025-06-18/);
     },
