@@ -85,7 +85,7 @@ fn all(steps: &mut Steps, tally: &mut Tally) -> Result<(), Failure> {
 
     load::smoke(steps, &built("callgate-load")?, &built("callgate")?)?;
 
-    let clients = clients::step(steps, MODEL)?;
+    let clients = clients::step(steps)?;
     println!("\n{}", clients.as_deref().unwrap_or("clients: left out, see above"));
     let scenarios = conformance::step(steps)?;
     println!("\n{}", scenarios.as_deref().unwrap_or("conformance: left out, see above"));
