@@ -143,7 +143,8 @@ function Values({ call, inspection, runId }: Props) {
   const violations = new Map<string, Violation[]>();
   for (const violation of faultOf(call)?.violations ?? [])
     violations.set(violation.path, [...(violations.get(violation.path) ?? []), violation]);
-  if (!scan(call.raw).doc && papers.admitted === undefined) {
+  const isMended = !scan(call.raw).doc;
+  if (isMended && papers.admitted === undefined) {
     return (
       <>
         <p>The model wrote this, and it is no JSON:</p>
@@ -156,13 +157,19 @@ function Values({ call, inspection, runId }: Props) {
   const loose = [...violations].filter(([path]) => !rows.some((row) => row.path === path));
   return (
     <>
+      {isMended && (
+        <>
+          <p>The model wrote this, which is no JSON; the gate mended it:</p>
+          <Pre text={call.raw} label="The arguments as the model wrote them" />
+        </>
+      )}
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls has to be reachable by keys */}
       <section class="scroll" tabIndex={0} aria-label="What became of each argument value">
         <table class="flow">
           <thead>
             <tr>
               <th scope="col">argument</th>
-              <th scope="col">the model wrote</th>
+              {!isMended && <th scope="col">the model wrote</th>}
               <th scope="col">the gates admitted</th>
               <th scope="col">on the wire</th>
               {hasUsed && <th scope="col">the server used</th>}
@@ -185,12 +192,12 @@ function Values({ call, inspection, runId }: Props) {
                       </span>
                     ))}
                     {row.notes.map((note) => (
-                      <span key={note} class="mark wait">
+                      <span key={note} class={`mark ${note === "templated" ? "dim" : "wait"}`}>
                         {note}
                       </span>
                     ))}
                   </th>
-                  <Cell text={row.wrote} />
+                  {!isMended && <Cell text={row.wrote} />}
                   <Cell text={row.admitted} />
                   <td>
                     {row.wire.length === 0 ? (
