@@ -38,7 +38,10 @@ pub(super) fn door(serve: &Serve, config: &Config, folder: &Path) -> Result<Http
         max_bodies: config
             .proxy
             .max_body_bytes
-            .map_or(defaults.max_bodies, |most| vec![("/v1/".to_owned(), most)]),
+            .map(|most| ("/v1/".to_owned(), most))
+            .into_iter()
+            .chain(defaults.max_bodies)
+            .collect(),
         ready: Ready::not_yet("runs are being taken up"),
         allowed_hosts: [&*serve.allow_host, &*config.allow_hosts].concat(),
         allowed_origins: [&*serve.allow_origin, &*config.allow_origins].concat(),
