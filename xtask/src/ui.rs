@@ -56,8 +56,9 @@ fn all(steps: &mut Steps, arguments: &[String]) -> Result<(), Failure> {
 
 /// Brings what builds the page, and builds it. Whether it could be had.
 pub(crate) fn build(steps: &mut Steps) -> Result<bool, Failure> {
-    if !answers("node", "--version") || !answers("npm", "--version") {
-        return left_out("ui", "there is no Node with npm; the binary serves a page that says so");
+    if !has_node() || !answers("npm", "--version") {
+        let why = "there is no Node 20 or newer with npm; the binary serves a page that says so";
+        return left_out("ui", why);
     }
     if let Err(failure) = install(steps) {
         if peers::required() || matches!(failure, Failure::Interrupted) {
@@ -136,6 +137,16 @@ fn left_out(name: &str, why: &str) -> Result<bool, Failure> {
     }
     announce(name, &format!("left out: {why}"));
     Ok(false)
+}
+
+/// Node 20 or newer: its test runner tells the stories.
+fn has_node() -> bool {
+    let version = Command::new("node").arg("--version").output();
+    version.is_ok_and(|told| {
+        let told = String::from_utf8_lossy(&told.stdout).into_owned();
+        let major = told.trim_start_matches('v').split('.').next().unwrap_or_default();
+        major.parse::<u32>().is_ok_and(|major| major >= 20)
+    })
 }
 
 fn answers(program: &str, question: &str) -> bool {

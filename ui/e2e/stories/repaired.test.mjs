@@ -86,6 +86,12 @@ test("what was mended is told of each value", async (t) => {
       const detail = page.getByRole("region", { name: "What is selected" });
       await detail.getByRole("row", { name: /\/startDate/ }).waitFor();
       assert.match(await detail.getByRole("row", { name: /\/startDate/ }).innerText(), /spelled otherwise/);
+      await tab(page, "Documents");
+      await detail
+        .getByRole("region", { name: "The arguments as the model wrote them" })
+        .getByText("```json")
+        .waitFor();
+      await detail.getByRole("tree", { name: "The arguments: admitted" }).getByText("startDate").waitFor();
       await tab(page, "Gates");
       assert.match(await detail.getByRole("list").first().innerText(), /code fence.*comma/s);
       await tab(page, "Result");

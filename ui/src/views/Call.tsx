@@ -271,7 +271,11 @@ function Documents({ call }: Props) {
     if (papers.used !== undefined) add("the server used", papers.used);
     return all.slice(0, 4);
   }, [call, call.endedAt]);
-  const merged = useMemo(() => merge(columns.map((column) => column.doc)), [columns]);
+  const merged = useMemo(
+    () => (columns.length > 1 ? merge(columns.map((column) => column.doc)) : undefined),
+    [columns],
+  );
+  const isJson = scan(papers.raw).doc !== undefined;
   const why = new Map(papers.adjustments.map((one) => [one.to ?? one.path ?? "", adjustment(one.name)]));
   return (
     <>
@@ -282,7 +286,14 @@ function Documents({ call }: Props) {
             {adjustment(one.name)}
           </p>
         ))}
-      {columns.length > 1 ? (
+      {!isJson && (
+        <>
+          <h3>as the model wrote it, which is no JSON</h3>
+          <Pre text={papers.raw} label="The arguments as the model wrote them" />
+          {columns.length === 1 && <h3>{columns[0].label}</h3>}
+        </>
+      )}
+      {merged ? (
         <CompareView
           columns={columns}
           merged={merged}
@@ -290,7 +301,7 @@ function Documents({ call }: Props) {
           explain={(pointer) => why.get(pointer)}
         />
       ) : (
-        <JsonText text={papers.raw} label="The arguments as the model wrote them" />
+        columns[0] && <JsonText text={columns[0].doc.text} label={`The arguments: ${columns[0].label}`} />
       )}
       {papers.wire !== undefined && (
         <details>
