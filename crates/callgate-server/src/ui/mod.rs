@@ -9,13 +9,7 @@
 
 mod file;
 
-use axum::{
-    Router,
-    body::Body,
-    extract::State,
-    response::Response,
-    routing::get,
-};
+use axum::{Router, body::Body, extract::State, response::Response, routing::get};
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 use rust_embed::{EmbeddedFile, RustEmbed};
@@ -148,5 +142,64 @@ fn type_of(name: &str) -> &'static str {
         Some("css") => "text/css; charset=utf-8",
         Some("svg") => "image/svg+xml",
         _ => "application/octet-stream",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use base64::engine::general_purpose::STANDARD;
+
+    use super::*;
+
+    async fn body(response: Response) -> String {
+        let bytes = axum::body::to_bytes(response.into_body(), 1 << 20).await.unwrap();
+        String::from_utf8(bytes.to_vec()).unwrap()
+    }
+
+    #[tokio::test]
+    async fn the_page_is_served_or_says_how_to_build_it() {
+        let response = index(HeaderMap::new()).await;
+        assert_eq!(response.status(), StatusCode::OK);
+        assert_eq!(response.headers()[header::CONTENT_SECURITY_POLICY], POLICY);
+        if !is_built() {
+            assert!(body(response).await.contains("cargo xtask ui build"));
+            return;
+        }
+        let tag = response.headers()[header::ETAG].clone();
+        assert!(body(response).await.contains("<script type=\"module\""));
+        let known = index(HeaderMap::from_iter([(header::IF_NONE_MATCH, tag)])).await;
+        assert_eq!(known.status(), StatusCode::NOT_MODIFIED);
+        assert!(body(known).await.is_empty());
+    }
+
+    #[test]
+    fn only_files_of_the_page_are_public() {
+        for path in paths() {
+            let is_of_page =
+                path == "/" || [".js", ".css", ".svg"].iter().any(|end| path.ends_with(end));
+            assert!(is_of_page, "{path}");
+        }
+    }
+
+    #[test]
+    fn gzip_is_sent_to_those_who_take_it() {
+        let of = |value: &'static str| {
+            let value = HeaderValue::from_static(value);
+            accepts_gzip(&HeaderMap::from_iter([(header::ACCEPT_ENCODING, value)]))
+        };
+        assert!(of("gzip") && of("deflate, GZIP;q=0.5, br"));
+        assert!(!of("br") && !of("gzip;q=0") && !of("") && !accepts_gzip(&HeaderMap::new()));
+    }
+
+    #[test]
+    fn nothing_in_a_run_ends_its_place_in_the_page() {
+        let evil = "</script><script>alert(1)</script> %RUN-INSPECTION%";
+        let Ok(page) = page_of_run(evil, evil, "<b>&%RUN-FILE%") else {
+            assert!(!is_built());
+            return;
+        };
+        assert!(!page.contains("alert(1)"));
+        assert!(page.contains("<title>&lt;b>&amp;%RUN-FILE%</title>"));
+        assert_eq!(page.matches(&STANDARD.encode(evil)).count(), 2);
     }
 }

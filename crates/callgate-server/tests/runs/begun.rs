@@ -255,6 +255,10 @@ async fn calls_and_checks_go_through_the_gates() {
     let (_, judged) =
         server.post("/api/check", &json!({ "tool": "pay", "text": "{\"amount\": 3,}" })).await;
     assert_eq!(judged["adjustments"][0]["name"], "trailing_comma");
+    // A document may be larger than what other routes take.
+    let large = json!({ "schema": { "maxItems": 1 }, "instance": ["x".repeat(5 << 20)] });
+    let (status, judged) = server.post("/api/check", &large).await;
+    assert_eq!((status, &judged["admitted"]), (200, &json!(true)));
     for body in [json!({}), json!({ "schema": {} }), json!({ "tool": "pay", "contract": {} })] {
         assert_eq!(server.post("/api/check", &body).await.0, 422, "{body}");
     }
