@@ -10,6 +10,7 @@
 //! - Without a network, npm or Python a set is left out with a word; where `CI=true`, that fails.
 
 use std::{
+    ffi::OsStr,
     fs,
     path::{Path, PathBuf},
     process::Command,
@@ -82,13 +83,13 @@ pub(crate) fn pypi(
 /// The same with another Python than the usual one.
 pub(crate) fn pypi_of(
     steps: &mut Steps,
-    python: &str,
+    python: impl AsRef<OsStr>,
     name: &'static str,
     requirements: &str,
 ) -> Result<Option<PathBuf>, Failure> {
     let wanted = fs::read_to_string(root().join(requirements))?;
     let folder = installed(name, &wanted, |folder| {
-        let mut make = Command::new(python);
+        let mut make = Command::new(&python);
         make.args(["-m", "venv", "--clear"]).arg(folder);
         steps.attempt("venv", 5, Show::Both, make)?.well("venv")?;
         let mut install = Command::new(folder.join("bin/python"));

@@ -81,7 +81,9 @@ fn backends() -> Backends {
     let add = Function::new(|call| async move {
         let given: Value = serde_json::from_str(call.arguments.text()).unwrap_or_default();
         let sum = given["a"].as_i64().zip(given["b"].as_i64());
-        let sum = sum.and_then(|(a, b)| a.checked_add(b)).ok_or_else(|| ToolError::new("the sum is too large"))?;
+        let sum = sum
+            .and_then(|(a, b)| a.checked_add(b))
+            .ok_or_else(|| ToolError::new("the sum is too large"))?;
         Ok(Output::json(json!({ "sum": sum }).to_string()))
     });
     Backends::builtin()

@@ -10,10 +10,6 @@ use callgate::contract::Mode;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
-use self::{
-    mcp::LOCK_EXAMPLES,
-    workshop::{COMPAT_EXAMPLES, TEST_EXAMPLES},
-};
 pub(crate) use self::{
     exchange::{
         DenyExport, Export, ExportTo, Import, ImportMcp, ImportOpenapi, ImportTools, ImportVerb,
@@ -21,6 +17,10 @@ pub(crate) use self::{
     },
     mcp::{Lock, Mcp, McpCall, McpLogin, McpVerb},
     workshop::{Check, Compat, Deny, LargestStep, LeastLevel, ReportFormat, Test, TestFormat},
+};
+use self::{
+    mcp::LOCK_EXAMPLES,
+    workshop::{COMPAT_EXAMPLES, TEST_EXAMPLES},
 };
 use crate::exit::Exit;
 

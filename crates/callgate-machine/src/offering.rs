@@ -238,7 +238,7 @@ mod tests {
         Catalog::load(texts.iter().map(|(name, text)| (name.as_str(), text.as_str()))).unwrap()
     }
 
-    fn agent(search: serde_json::Value) -> Agent {
+    fn agent(search: &serde_json::Value) -> Agent {
         serde_json::from_value(json!({"name": "a", "toolSearch": search})).unwrap()
     }
 
@@ -255,11 +255,11 @@ mod tests {
             (json!({"above": 3, "always": ["tool_001", "tool_002"]}), 4, 0, 2),
             (json!({"by": "off", "above": 3}), 4, 0, 0),
         ] {
-            let agent = agent(search.clone());
+            let agent = agent(&search);
             let found = waiting(&agent, &catalog(tools, deferred));
             assert_eq!(found.len(), expected, "{search} {tools} {deferred}");
         }
-        let mut chosen = agent(json!({"above": 1}));
+        let mut chosen = agent(&json!({"above": 1}));
         chosen.tool_choice = Choice::One { one: "tool_000".to_owned() };
         assert_eq!(waiting(&chosen, &catalog(2, 0)), ["tool_001".into()]);
     }
@@ -278,7 +278,7 @@ mod tests {
             ("builtin", &["openai:gpt-5.4"], false),
             ("native", &["mistral:large"], true),
         ] {
-            let agent = agent(json!(search));
+            let agent = agent(&json!(search));
             let mut catalog = catalog(30, 0);
             builtin::add(&agent, &mut catalog);
             let offering = Offering::of(&agent, &catalog, models.iter().copied());
@@ -311,7 +311,7 @@ mod tests {
             (json!({"above": 50}), SearchBy::Auto, 50),
             (json!({"by": "native", "above": 0, "always": ["x"]}), SearchBy::Native, 0),
         ] {
-            let spec = agent(search.clone()).tool_search.spec();
+            let spec = agent(&search).tool_search.spec();
             assert_eq!((spec.by, spec.above), (by, above), "{search}");
         }
         let text = r#"{"name": "a", "toolSearch": "sometimes"}"#;

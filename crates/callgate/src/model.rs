@@ -7,8 +7,8 @@
 use std::sync::Arc;
 
 pub use callgate_model::{
-    Model, OnDelta, PROVIDERS, Provider, Registry, RegistryError, ReplyFuture, ScriptError,
-    ScriptedModel,
+    HttpOptions, Model, OnDelta, PROVIDERS, Provider, Registry, RegistryError, ReplyFuture,
+    ScriptError, ScriptedModel,
 };
 
 /// Why a model cannot be had.

@@ -142,7 +142,7 @@ proptest! {
                     prop_assert_eq!(&members[name], own);
                 }
             }
-            other => prop_assert_eq!(&parts, &[other.clone()]),
+            other => prop_assert_eq!(&*parts, std::slice::from_ref(other)),
         }
     }
 

@@ -4,6 +4,7 @@
 //! the search was, without the tools' own words in mind; some are in other languages. Every second
 //! one (by its place: the odd ones) was left aside while the search was made, and the figures that
 //! count are of those. The other half was looked at.
+#![allow(clippy::unwrap_used)]
 
 use std::{
     collections::BTreeMap,

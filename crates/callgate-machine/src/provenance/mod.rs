@@ -127,7 +127,7 @@ fn of_call(
     let mut origins = Vec::new();
     leaves(document.root(), &mut String::new(), &mut |path, value| {
         if origins.len() < MOST {
-            origins.push(sources.origin(path, value, definition));
+            origins.push(sources.origin(path, &value, definition));
         }
     });
     Some(origins)

@@ -36,7 +36,8 @@ struct Place {
 impl Sources {
     /// Takes a text that people wrote.
     pub(super) fn text(&mut self, from: From, call: Option<Arc<str>>, text: &str) {
-        let source = Source { from, call, text: text.to_owned(), plain: plain(text), is_json: false };
+        let source =
+            Source { from, call, text: text.to_owned(), plain: plain(text), is_json: false };
         self.texts.push(source);
     }
 
@@ -57,9 +58,9 @@ impl Sources {
     }
 
     /// Where a value came from.
-    pub(super) fn origin(&self, path: &str, leaf: Leaf<'_>, definition: Option<&Value>) -> Origin {
-        let found = self.place(&leaf);
-        let tool = || definition.is_some_and(|schema| says(schema, &leaf));
+    pub(super) fn origin(&self, path: &str, leaf: &Leaf<'_>, definition: Option<&Value>) -> Origin {
+        let found = self.place(leaf);
+        let tool = || definition.is_some_and(|schema| says(schema, leaf));
         match found {
             // Some words of it stand somewhere, but the tool's definition has it whole.
             Some(place) if place.fit == Match::Parts && tool() => Origin::of_tool(path),
@@ -74,13 +75,9 @@ impl Sources {
                 }
             }
             None if tool() => Origin::of_tool(path),
-            None => Origin {
-                path: path.to_owned(),
-                from: From::Model,
-                call: None,
-                at: None,
-                fit: None,
-            },
+            None => {
+                Origin { path: path.to_owned(), from: From::Model, call: None, at: None, fit: None }
+            }
         }
     }
 
@@ -152,7 +149,8 @@ impl Sources {
             }
         }
         let (source, _) = best?;
-        let word = wanted.iter().find(|word| position(&self.texts[source].plain, word).is_some())?;
+        let word =
+            wanted.iter().find(|word| position(&self.texts[source].plain, word).is_some())?;
         let at = position(&self.texts[source].plain, word)?;
         let at = round(&self.texts[source].plain, at, word.len());
         Some(Place { source, at, fit: Match::Parts })

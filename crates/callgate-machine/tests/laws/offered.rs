@@ -274,8 +274,7 @@ fn another_model_is_offered_what_the_run_has_used() {
         fold(&mut run, record);
     }
     let resumed = RunResumed { model: Some("mistral:large".into()), ..RunResumed::default() };
-    let own = catalog.clone();
-    replay::go_by(&mut run, &resumed, &move |_: &str| Some(own.clone())).unwrap();
+    replay::go_by(&mut run, &resumed, &move |_: &str| Some(catalog.clone())).unwrap();
     let request = request_on_resuming(&mut run, records.len() as u64, resumed);
     assert_eq!(offered(&request), ["search_tools", "create_invoice"]);
 }

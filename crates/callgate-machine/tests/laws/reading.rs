@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::play::{self, InFlight, Next, Played, World, calls, says};
 
-fn contracts(result: Value) -> Vec<Value> {
+fn contracts(result: &Value) -> Vec<Value> {
     vec![
         json!({ "name": "list", "annotations": { "readOnly": true }, "input": { "type": "object" }, "result": result }),
         json!({ "name": "small", "annotations": { "readOnly": true }, "input": { "type": "object" } }),
@@ -29,7 +29,7 @@ fn items(n: u64) -> String {
     format!(r#"{{"items": [{}], "page": 1}}"#, (0..n).map(item).collect::<Vec<_>>().join(", "))
 }
 
-fn play_with(agent: Agent, result: Value, brought: &str, world: World<'_>) -> Played {
+fn play_with(agent: Agent, result: &Value, brought: &str, world: World<'_>) -> Played {
     let mut catalog = Catalog::clone(&play::catalog(&contracts(result)));
     builtin::add(&agent, &mut catalog);
     let start = play::start(agent, "go");
@@ -39,7 +39,7 @@ fn play_with(agent: Agent, result: Value, brought: &str, world: World<'_>) -> Pl
     play::play_on(&Arc::new(catalog), mount, start, world)
 }
 
-fn run_of(result: Value, brought: &str, replies: Vec<Reply>) -> Played {
+fn run_of(result: &Value, brought: &str, replies: Vec<Reply>) -> Played {
     let world = World { model: Box::new(play::script(replies)), ..World::default() };
     play_with(Agent::default(), result, brought, world)
 }
@@ -64,7 +64,7 @@ const LIST: (&str, &str, &str) = ("l", "list", "{}");
 fn what_was_cut_is_read_on_from_where_it_was_cut() {
     let read = r#"{"call":"l","select":"$['items']","offset":2}"#;
     let played = run_of(
-        json!({ "maxItems": 2 }),
+        &json!({ "maxItems": 2 }),
         &items(5),
         vec![calls(&[LIST]), calls(&[("r", "read_result", read)]), says("done")],
     );
@@ -101,7 +101,7 @@ fn what_was_cut_is_read_on_from_where_it_was_cut() {
 fn a_path_looks_for_what_is_wanted_instead() {
     let ask = |id: &'static str, arguments: &'static str| calls(&[(id, "read_result", arguments)]);
     let played = run_of(
-        json!({ "maxBytes": 200 }),
+        &json!({ "maxBytes": 200 }),
         &items(50),
         vec![
             calls(&[LIST]),
@@ -156,7 +156,7 @@ fn following_the_cursor_brings_all_of_it() {
         };
         let mut agent = Agent::default();
         agent.r#loop.max_steps = 200;
-        let played = play_with(agent, shape.clone(), &brought, world);
+        let played = play_with(agent, &shape, &brought, world);
         assert_eq!(played.finish().status, Status::Answered, "{shape}");
         let pages = played.results().len() - 1;
         assert!(pages > 1, "{shape}");
@@ -189,7 +189,7 @@ fn following_the_cursor_brings_all_of_it() {
 #[test]
 fn nothing_was_cut_so_nothing_is_read() {
     let read = ("r", "read_result", r#"{"call":"l"}"#);
-    let played = run_of(json!({}), &items(2), vec![calls(&[LIST]), calls(&[read]), says("done")]);
+    let played = run_of(&json!({}), &items(2), vec![calls(&[LIST]), calls(&[read]), says("done")]);
     assert!(offers(&played).iter().all(|offer| !offer.contains(&"read_result")));
     let GateVerdict::Refused { fault } = played.verdict("r") else { panic!() };
     assert_eq!(fault.kind, ErrorKind::UnknownTool);
@@ -201,7 +201,7 @@ fn nothing_was_cut_so_nothing_is_read() {
 fn what_cannot_be_read_is_told_with_what_can() {
     let ask = |id: &'static str, arguments: &'static str| (id, "read_result", arguments);
     let played = run_of(
-        json!({ "maxItems": 1 }),
+        &json!({ "maxItems": 1 }),
         &items(3),
         vec![
             calls(&[LIST]),
@@ -247,7 +247,7 @@ fn the_contract_says_how_much_may_be_read() {
         let shape =
             json!({ "select": ["$.items[*].id"], "maxItems": max_items, "readOn": read_on });
         let replies = vec![calls(&[LIST]), calls(&[("r", "read_result", all)]), says("done")];
-        let played = run_of(shape.clone(), secret, replies);
+        let played = run_of(&shape, secret, replies);
         let offered = offers(&played)[1].contains(&"read_result");
         assert_eq!(offered, can_read, "{shape}");
         assert_eq!(played.results()[1].1.contains("AT1"), sees, "{shape}: {:?}", played.results());
@@ -265,7 +265,7 @@ fn an_agent_may_turn_it_on_or_off() {
     ] {
         let agent = Agent { read_result, ..Agent::default() };
         let world = World { model: Box::new(play::script(replies())), ..World::default() };
-        let played = play_with(agent, json!({ "maxItems": 1 }), &items(3), world);
+        let played = play_with(agent, &json!({ "maxItems": 1 }), &items(3), world);
         let has: Vec<bool> = offers(&played).iter().map(|o| o.contains(&"read_result")).collect();
         assert_eq!(has, [first, second], "{read_result:?}");
         assert_eq!(envelope(&played, 0).more.is_some(), second, "{read_result:?}");
@@ -298,7 +298,7 @@ fn a_crash_at_any_moment_leaves_the_result_to_be_read() {
             }),
             ..World::default()
         };
-        let played = play_with(Agent::default(), json!({ "maxItems": 1 }), &items(3), world);
+        let played = play_with(Agent::default(), &json!({ "maxItems": 1 }), &items(3), world);
         assert_eq!(played.finish().status, Status::Answered, "crash {crash_at}");
         let told = result(&played, 1);
         assert_eq!((&told["count"], &told["total"]), (&json!(2), &json!(3)), "crash {crash_at}");

@@ -58,6 +58,11 @@ impl Peers {
         command
     }
 
+    /// Whether a program of the Python packages is there.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.python.with_file_name(name).is_file()
+    }
+
     /// A program of the Python packages.
     pub(crate) fn tool(&self, name: &str) -> Command {
         let mut command = Command::new(self.python.with_file_name(name));

@@ -142,6 +142,10 @@ async fn a2a_proof_finds_what_it_expects() {
 #[tokio::test]
 async fn a2a_testbed_finds_no_failure() {
     let Some(peers) = Peers::found() else { return };
+    if !peers.has("a2a-testbed") {
+        eprintln!("left out: a2a-testbed needs Python 3.12 or later, and there is none");
+        return;
+    }
     let world = World::new().await;
     let mut run = peers.tool("a2a-testbed");
     run.args(["conformance", &world.address]).stdin(Stdio::null());

@@ -108,7 +108,10 @@ fn clean(name: &str) -> String {
 fn same(got: &Value, argument: &Value) -> bool {
     match (got, argument) {
         (Value::String(got), Value::String(argument)) => got == argument,
-        (Value::String(got), Value::Number(_) | Value::Bool(_)) => *got == argument.to_string(),
+        (Value::String(got), Value::Number(argument)) => *got == argument.to_string(),
+        (Value::String(got), Value::Bool(argument)) => {
+            got == if *argument { "true" } else { "false" }
+        }
         // A list or object where only a text can stand.
         (Value::String(got), Value::Array(_) | Value::Object(_)) => {
             serde_json::from_str::<Value>(got).is_ok_and(|got| got == *argument)

@@ -65,12 +65,8 @@ impl Document {
     }
 
     /// What a request is for: the templates that match, those with the most fixed text.
-    pub(crate) fn find(
-        &self,
-        method: &str,
-        path: &str,
-    ) -> Vec<(&Operation, Vec<(String, String)>)> {
-        let mut found: Vec<(usize, &Operation, Vec<(String, String)>)> = Vec::new();
+    pub(crate) fn find(&self, method: &str, path: &str) -> Vec<(&Operation, Holes)> {
+        let mut found: Vec<(usize, &Operation, Holes)> = Vec::new();
         for operation in self.operations.iter().filter(|operation| operation.method == method) {
             let template = operation.template.split('#').next().unwrap();
             let pieces = pieces(template);
@@ -84,6 +80,9 @@ impl Document {
         found.into_iter().filter(|f| Some(f.0) == best).map(|(_, o, h)| (o, h)).collect()
     }
 }
+
+/// What stands in a path for each of a template's parameters.
+pub(crate) type Holes = Vec<(String, String)>;
 
 fn deref<'v>(root: &'v Value, value: &'v Value) -> &'v Value {
     let mut value = value;

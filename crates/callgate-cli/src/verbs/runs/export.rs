@@ -56,7 +56,7 @@ pub(super) fn go(export: &Export) -> Result<Exit, Failure> {
                 "warning: the contracts {hash} of {run} are gone; it cannot be replayed elsewhere"
             );
         }
-        let bytes = if export.html { page(&book, run, bytes, &mask)? } else { bytes };
+        let bytes = if export.html { page(&book, run, &bytes, &mask)? } else { bytes };
         if to_out {
             use io::Write as _;
             let mut out = io::stdout().lock();
@@ -95,7 +95,7 @@ fn name(export: &Export, run: &str) -> PathBuf {
 }
 
 /// The run with the viewer round it, and what the machine works out of it.
-fn page(book: &Book, run: &str, bytes: Vec<u8>, mask: &Mask) -> Result<Vec<u8>, Failure> {
+fn page(book: &Book, run: &str, bytes: &[u8], mask: &Mask) -> Result<Vec<u8>, Failure> {
     let inspection = match book.runs.folded(run) {
         Ok((records, folded)) => json!(inspect(&records, &folded)),
         Err(error) => {
@@ -108,7 +108,7 @@ fn page(book: &Book, run: &str, bytes: Vec<u8>, mask: &Mask) -> Result<Vec<u8>, 
     let goal = json!(book.runs.summary(run)?.goal).to_string();
     let goal: String = serde_json::from_str(&mask.apply(&goal)).unwrap_or_default();
     let title = if goal.is_empty() { run } else { &goal };
-    let text = String::from_utf8_lossy(&bytes);
+    let text = String::from_utf8_lossy(bytes);
     let page = ui::page_of_run(&text, &mask.apply(&inspection), title)
         .map_err(|error| Failure::configuration("no_inspector", error.to_string()))?;
     Ok(page.into_bytes())

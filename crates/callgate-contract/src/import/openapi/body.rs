@@ -71,14 +71,10 @@ pub(super) fn read<'d>(
         notes.add(at.pointer, "the body has no `content`: left out");
         return Ok(None);
     };
-    let form = match form(doc, &content, notes) {
-        Some(form) => form,
-        None => {
-            let media: Vec<&str> = content.members().map(|(media, _)| media).collect();
-            return Err(content.skip(Skip::Media { media: media.join(", ") }));
-        }
+    let Some((schema, form)) = form(doc, &content, notes) else {
+        let media: Vec<&str> = content.members().map(|(media, _)| media).collect();
+        return Err(content.skip(Skip::Media { media: media.join(", ") }));
     };
-    let (schema, form) = form;
     let says_nothing = match &form {
         Form::Fields { members: Some(members), .. } => members.all.is_empty(),
         Form::Json { .. } => false,

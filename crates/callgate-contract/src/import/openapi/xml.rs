@@ -120,7 +120,7 @@ mod tests {
         let doc = Doc::of(&document).unwrap();
         let of = |name: &str| {
             let value = json!({"$ref": format!("#/components/schemas/{name}")});
-            outline(&doc, &At { value: &value.clone(), pointer: String::new() })
+            outline(&doc, &At { value: &value, pointer: String::new() })
         };
         let expected = "<Tagging xmlns=\"http://x/\"><TagSet><Tag id=\"integer\"><Key>a|b</Key></Tag>…</TagSet><n>number</n>…</Tagging>";
         assert_eq!(of("Tagging").as_deref(), Some(expected));

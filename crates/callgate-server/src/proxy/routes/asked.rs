@@ -102,7 +102,8 @@ mod tests {
             (plain.bounds.attempts, plain.bounds.mode, plain.catalog),
             (4, Mode::Lenient, false)
         );
-        let rows: [(&str, &str, Option<(u32, Mode, bool)>); 11] = [
+        type Read = Option<(u32, Mode, bool)>;
+        let rows: [(&str, &str, Read); 11] = [
             ("x-callgate-mode", "strict", Some((4, Mode::Strict, false))),
             ("x-callgate-mode", "lenient", Some((4, Mode::Lenient, false))),
             ("x-callgate-mode", "loose", None),

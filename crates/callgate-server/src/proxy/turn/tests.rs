@@ -49,7 +49,7 @@ fn answer(next: Next) -> Reply {
 }
 
 #[track_caller]
-fn goes_back(next: Next) {
+fn goes_back(next: &Next) {
     assert!(matches!(next, Next::Again), "{next:?}");
 }
 
@@ -58,7 +58,7 @@ fn every_call_of_a_reply_that_goes_back_is_answered() {
     let mut turn = turn(Request::default());
     let content =
         vec![call("a", "f", "{\"n\": 1}"), call("b", "g", "{}"), call("a", "f", "{'n': 2}")];
-    goes_back(turn.replied(reply(content)));
+    goes_back(&turn.replied(reply(content)));
     let [said, results @ ..] = &turn.request().messages[..] else { panic!("nothing goes back") };
     let Message::Assistant { content } = &**said else { panic!("{said:?}") };
     let calls: Vec<_> = calls(content).map(|c| (&*c.id, &*c.arguments)).collect();
@@ -96,10 +96,10 @@ fn a_choice_is_relaxed_once_a_call_is_accepted() {
     ] {
         let request = || Request { tool_choice: choice.clone(), ..Request::default() };
         let mut one = turn(request());
-        goes_back(one.replied(reply(vec![call("a", "f", "{}")])));
+        goes_back(&one.replied(reply(vec![call("a", "f", "{}")])));
         assert_eq!(one.request().tool_choice, choice, "nothing is accepted yet");
         let mut two = turn(request());
-        goes_back(two.replied(reply(vec![call("a", "f", "{\"n\":1}"), call("b", "g", "{}")])));
+        goes_back(&two.replied(reply(vec![call("a", "f", "{\"n\":1}"), call("b", "g", "{}")])));
         assert_eq!(two.request().tool_choice, after);
     }
 }
@@ -117,7 +117,7 @@ fn state_goes_to_the_client_where_it_may_stand_alone() {
         let mut content = vec![thought("Hm.", provider)];
         content.extend(after.map(text));
         content.push(call("a", "f", "{}"));
-        goes_back(turn.replied(reply(content.clone())));
+        goes_back(&turn.replied(reply(content.clone())));
         // The model always gets its own state back.
         let said = turn.request().messages[0].clone();
         assert_eq!(*said, Message::Assistant { content });
@@ -147,15 +147,15 @@ fn a_lost_reply_is_asked_for_again_unless_words_of_it_are_out() {
     let error = |kind| ProviderError::new(kind, "lost", Retry::Backoff);
     let lost = error(ProviderErrorKind::StreamIncomplete);
     let mut one = turn(Request::default());
-    goes_back(one.failed(&lost, ""));
-    goes_back(one.failed(&lost, ""));
+    goes_back(&one.failed(&lost, ""));
+    goes_back(&one.failed(&lost, ""));
     assert!(matches!(one.failed(&lost, ""), Next::Over(_)), "twice is enough");
     assert!(matches!(turn(Request::default()).failed(&lost, "Let"), Next::Over(_)));
 
     // A call that the provider threw away: what was said stays, and is not said again.
     let malformed = error(ProviderErrorKind::MalformedCall);
     let mut two = turn(Request::default());
-    goes_back(two.failed(&malformed, "Let me see."));
+    goes_back(&two.failed(&malformed, "Let me see."));
     let messages = &two.request().messages;
     assert_eq!(*messages[0], Message::assistant("Let me see."));
     assert!(matches!(&*messages[1], Message::User { .. }));
@@ -174,7 +174,7 @@ fn nothing_is_handed_on_when_it_ends_in_a_refusal() {
     let bounds = Bounds { attempts: 2, tokens: None, mode: Mode::Strict };
     let mut turn = Turn::new(contracts(), Request::default(), bounds, "seed".into());
     goes_back(
-        turn.replied(reply(vec![call("a", "f", "{\"n\":1}"), call("b", "f", "{\"n\":\"2\"}")])),
+        &turn.replied(reply(vec![call("a", "f", "{\"n\":1}"), call("b", "f", "{\"n\":\"2\"}")])),
     );
     let Next::Over(refusal) = turn.replied(reply(vec![call("c", "f", "{\"n\":\"2\"}")])) else {
         panic!("that is not strict")

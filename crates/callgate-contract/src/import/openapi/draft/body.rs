@@ -66,7 +66,7 @@ impl Draft {
                 self.fields(&fields, members, converter, taken, notes)
             }
             Form::Text { media } => {
-                self.text(doc, &at, schema, required, media, converter, taken, notes)
+                self.text(doc, &at, schema.as_ref(), required, media, converter, taken, notes)
             }
             Form::Bytes { media } => {
                 let told = format!("The content ({media}), in Base64.");
@@ -199,14 +199,14 @@ impl Draft {
         &mut self,
         doc: &Doc<'d>,
         at: &At<'d>,
-        schema: Option<At<'d>>,
+        schema: Option<&At<'d>>,
         required: bool,
         media: &'d str,
         converter: &mut Converter<'_, 'd>,
         taken: &BTreeSet<String>,
         notes: &mut Notes,
     ) -> Result<(), Skipped> {
-        let scalar = schema.as_ref().filter(|schema| matches!(kind(doc, schema), Kind::Scalar));
+        let scalar = schema.filter(|schema| matches!(kind(doc, schema), Kind::Scalar));
         let mut argument = match scalar.map(|schema| converter.schema(schema)).transpose()? {
             Some(Value::Object(argument)) => argument,
             _ => Map::from_iter([("type".to_owned(), json!("string"))]),
@@ -215,7 +215,7 @@ impl Draft {
             true => format!("The whole XML document ({media}), written out."),
             false => format!("The whole text ({media})."),
         };
-        if let (Some(schema), true) = (&schema, is_xml(media)) {
+        if let (Some(schema), true) = (schema, is_xml(media)) {
             notes.add(
                 &*at.pointer,
                 format!("the body is {media}: the model writes it, and it is not checked against its schema"),
