@@ -19,5 +19,8 @@ await build({
   logLevel: "warning",
 });
 const files = tests.map((name) => `${out}/${name.replace(/\.ts$/, ".mjs")}`);
-const ended = spawnSync(process.execPath, ["--enable-source-maps", "--test", ...files], { stdio: "inherit" });
+const ended = spawnSync(process.execPath, ["--enable-source-maps", "--test", ...files], {
+  cwd: here,
+  stdio: "inherit",
+});
 process.exit(ended.status ?? 1);
