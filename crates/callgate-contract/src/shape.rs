@@ -1,7 +1,7 @@
 //! Shaping: how much of a result the model sees.
 //!
 //! The whole result stays in the journal. What is left out is told beside the result, never
-//! dropped in silence (law 11), and with it where to read on: see [`page`](crate::page). Digits stay
+//! dropped in silence (law 11), and with it where to read on: see [`page`]. Digits stay
 //! as the tool wrote them: parts are copied as text.
 
 use std::sync::Arc;

@@ -4,8 +4,8 @@
 //! *The Probabilistic Relevance Framework*, 2009): a word counts the more, the fewer tools have it,
 //! and the more, the closer to the tool's name it stands. Words are cut to stems, names to the
 //! words that they are made of, a few hundred words of everyday speech (of English and of other
-//! languages) lead to those that tools are described with ([`lexicon`]), and a word that no tool
-//! has leads to those that are spelled nearly the same ([`near`]).
+//! languages) lead to those that tools are described with (`lexicon`), and a word that no tool
+//! has leads to those that are spelled nearly the same (`near`).
 //!
 //! Pure and deterministic: the same tools and the same words give the same ranks everywhere.
 //!
