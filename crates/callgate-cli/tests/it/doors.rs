@@ -6,7 +6,7 @@ use std::{
     net::{TcpListener, TcpStream},
     sync::mpsc,
     thread,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use serde_json::{Value, json};
@@ -129,7 +129,12 @@ fn a_server_logs_counts_and_traces_and_keeps_its_tokens() {
     let started = server.line();
     let address = started["address"].as_str().unwrap().to_owned();
     let bearer = format!("authorization: Bearer {token}\r\n");
-    assert!(get(&address, "/readyz", "").starts_with("HTTP/1.1 200"));
+    // It answers before it has taken up the runs of earlier processes.
+    let began = Instant::now();
+    while !get(&address, "/readyz", "").starts_with("HTTP/1.1 200") {
+        assert!(began.elapsed() < PATIENCE, "never ready");
+        thread::sleep(Duration::from_millis(20));
+    }
     assert!(get(&address, "/metrics", "").starts_with("HTTP/1.1 401"));
     assert!(
         get(&address, "/metrics?key=hunter2", "authorization: Bearer hunter2\r\n")

@@ -59,7 +59,9 @@ fn law_1_only_this_crate_validates() {
     for package in std::fs::read_dir(crates()).unwrap() {
         let manifest = package.unwrap().path().join("Cargo.toml");
         let Ok(text) = std::fs::read_to_string(&manifest) else { continue };
-        let names = text.lines().filter(|line| line.starts_with("jsonschema")).count();
+        // Tests may ask the validator itself: as somebody else would.
+        let used = text.split("[dev-dependencies]").next().unwrap_or_default();
+        let names = used.lines().filter(|line| line.starts_with("jsonschema")).count();
         let ours = text.contains("name = \"callgate-contract\"");
         assert_eq!(names > 0, ours, "{}", manifest.display());
     }
