@@ -1,14 +1,15 @@
 // Everything that waits for a person, of all runs.
 
+import { useEffect, useState } from "preact/hooks";
 import { sourceOf, waiting, waitingError } from "../app";
 import { find } from "../json/doc";
 import { JsonText, type Mark } from "../parts/JsonView";
-import { Failed, useAwaited, When } from "../parts/Loading";
+import { type Awaited, Failed, useAwaited, When } from "../parts/Loading";
 import { Chip, Empty } from "../parts/small";
 import { href } from "../router";
 import { admittedOf, type Call, fold, stateOf } from "../run/fold";
 import { count, origin, stamp } from "../run/words";
-import type { Line } from "../source/source";
+import { type Line, Problem } from "../source/source";
 import type { Inspection, Origin, Summary, Tool } from "../wire/types";
 import { Decide } from "./Decide";
 
@@ -37,23 +38,28 @@ function Waiting({ run }: { run: Summary }) {
   const from = sourceOf(run.run);
   const inspected = useAwaited<Inspection>(() => from.inspection(run.run), [run.run, run.events, from]);
   const inspection = inspected.state === "here" ? inspected.value : {};
-  const events = useAwaited<Line[]>(
-    () =>
-      new Promise((resolve) => {
-        const lines: Line[] = [];
-        let stop = (): void => {};
-        stop = from.watch(run.run, {
-          onLines: (more) => {
-            lines.push(...more);
-            if (lines.length >= run.events) {
-              resolve(lines);
-              setTimeout(() => stop(), 0);
-            }
-          },
+  const [events, setEvents] = useState<Awaited<Line[]>>({ state: "coming" });
+  useEffect(() => {
+    const lines: Line[] = [];
+    const isWhole = (): boolean => lines.length >= run.events;
+    const stop = from.watch(run.run, {
+      onLines: (more) => {
+        lines.push(...more);
+        if (!isWhole()) return;
+        setEvents({ state: "here", value: lines });
+        // A browser has few connections to a server: none is kept for what does not change.
+        setTimeout(() => stop(), 0);
+      },
+      onState: (state) => {
+        if (state !== "lost" || isWhole()) return;
+        setEvents({
+          state: "failed",
+          error: new Problem("the events of this run do not come; trying again"),
         });
-      }),
-    [run.run, run.events, from],
-  );
+      },
+    });
+    return () => stop();
+  }, [run.run, run.events, from]);
   return (
     <article class="waiting">
       <h2>

@@ -191,6 +191,7 @@ export function Run({ id, wanted }: { id: string; wanted: string | undefined }) 
             hop={row?.kind === "hop" ? row.hop.hop : row?.kind === "call" ? row.call.hop : undefined}
           />
         </div>
+        {inspected.state === "failed" && <Failed error={inspected.error} />}
         <Findings
           inspection={inspection}
           onHop={(hop) => select(rows.findIndex((one) => one.kind === "hop" && one.hop.hop === hop))}
