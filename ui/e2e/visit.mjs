@@ -41,6 +41,17 @@ export async function until(what, holds, patience = 60_000) {
   }
 }
 
+/** Waits until what `look` sees matches: a page draws a moment after a key was pressed. */
+export async function becomes(look, wanted, patience = 60_000) {
+  const end = Date.now() + patience;
+  for (;;) {
+    const seen = String((await look()) ?? "");
+    if (wanted.test(seen)) return;
+    if (Date.now() > end) assert.match(seen, wanted);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
 /** The page itself never scrolls sideways. */
 export async function assertFits(page, what) {
   const over = await page.evaluate(() => {

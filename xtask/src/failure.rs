@@ -49,7 +49,10 @@ impl fmt::Display for Failure {
             Self::Start { program, source } => write!(f, "`{program}` cannot be started: {source}"),
             Self::Failed { what, status } => write!(f, "{what} failed ({status}); see above"),
             Self::TimedOut { what, limit } => {
-                write!(f, "{what} was ended after its limit of {} minutes", limit.as_secs() / 60)
+                let seconds = limit.as_secs();
+                let (long, unit) =
+                    if seconds < 120 { (seconds, "seconds") } else { (seconds / 60, "minutes") };
+                write!(f, "{what} was ended after its limit of {long} {unit}")
             }
             Self::Interrupted => f.write_str("interrupted; what it started was stopped"),
             Self::Io(error) => write!(f, "{error}"),

@@ -4,6 +4,7 @@
 //! starts is bounded in time and ended with it, also on Ctrl-C: see [`process`].
 
 mod a2a;
+mod bench;
 mod check;
 mod clients;
 mod conformance;
@@ -90,6 +91,11 @@ const CHORES: &[Chore] = &[
         name: "load",
         about: "a thousand streaming clients at the gate proxy, beside a plain pass-through",
         run: Run::With(load::run),
+    },
+    Chore {
+        name: "bench",
+        about: "beside other runtimes: names of benchmarks, --repeats N, --smoke; see docs/benchmarks.md",
+        run: Run::With(bench::run),
     },
     Chore {
         name: "ui",

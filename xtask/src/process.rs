@@ -96,22 +96,7 @@ pub(crate) fn run(
     }
     drop(keep);
 
-    let until = Instant::now() + limit;
-    let status = loop {
-        if let Some(status) = child.child.try_wait()? {
-            break status;
-        }
-        if interrupted() {
-            child.stop();
-            return Err(Failure::Interrupted);
-        }
-        if Instant::now() >= until {
-            child.stop();
-            return Err(Failure::TimedOut { what: what.to_owned(), limit });
-        }
-        thread::sleep(LOOK);
-    };
-    child.ended = true;
+    let status = child.wait(what, limit)?;
     let mut bytes = Vec::new();
     // A grandchild that kept the pipe open must not keep us: what it says later is not waited for.
     while let Ok(chunk) = kept.recv_timeout(GRACE) {
@@ -152,6 +137,26 @@ impl Group {
             source,
         })?;
         Ok(Self { child, ended: false })
+    }
+
+    /// Waits for the leader to end by itself; at the limit or on Ctrl-C the group is ended.
+    pub(crate) fn wait(&mut self, what: &str, limit: Duration) -> Result<ExitStatus, Failure> {
+        let until = Instant::now() + limit;
+        loop {
+            if let Some(status) = self.child.try_wait()? {
+                self.ended = true;
+                return Ok(status);
+            }
+            if interrupted() {
+                self.stop();
+                return Err(Failure::Interrupted);
+            }
+            if Instant::now() >= until {
+                self.stop();
+                return Err(Failure::TimedOut { what: what.to_owned(), limit });
+            }
+            thread::sleep(LOOK);
+        }
     }
 
     /// Asks the group to end, waits a little, and then ends it.

@@ -9,7 +9,7 @@
 use std::{io::IsTerminal as _, path::PathBuf, process::Command};
 
 use crate::{
-    a2a,
+    a2a, bench,
     check::{self, FEATURES, installed},
     clients, conformance, export,
     failure::Failure,
@@ -84,6 +84,7 @@ fn all(steps: &mut Steps, tally: &mut Tally) -> Result<(), Failure> {
     }
 
     load::smoke(steps, &built("callgate-load")?, &built("callgate")?)?;
+    bench::smoke(steps)?;
 
     let clients = clients::step(steps)?;
     println!("\n{}", clients.as_deref().unwrap_or("clients: left out, see above"));

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { chromium, stage } from "../stage.mjs";
 import { REPAIRED, REPAIRED_GOAL } from "../tales.mjs";
-import { visit } from "../visit.mjs";
+import { becomes, visit } from "../visit.mjs";
 import { runTo } from "../world.mjs";
 
 const kept = chromium();
@@ -20,6 +20,13 @@ const focused = (page) =>
   page.evaluate(
     () => document.activeElement?.getAttribute("aria-label") ?? document.activeElement?.textContent,
   );
+
+/** The text of the row that a tree in focus says is the current one. */
+const spoken = (page) =>
+  page.evaluate(() => {
+    const id = document.activeElement?.getAttribute("aria-activedescendant");
+    return id ? document.getElementById(id)?.innerText : undefined;
+  });
 
 /** Tab, until what has the focus is called so. */
 async function tabTo(page, name) {
@@ -37,10 +44,10 @@ test("from the list to the refused value and back, by keys alone", async (t) => 
     await page.locator(".run-row").first().waitFor();
     // The first stop leads past the bar.
     await page.keyboard.press("Tab");
-    assert.equal(await focused(page), "to the content");
+    await becomes(() => focused(page), /^to the content$/);
     await page.keyboard.press("Enter");
     await page.keyboard.press("/");
-    assert.match((await focused(page)) ?? "", /^Search runs/);
+    await becomes(() => focused(page), /^Search runs/);
     await page.keyboard.type("Who is");
     await page.getByText("1 run", { exact: true }).waitFor();
     await tabTo(page, /^Runs, newest first/);
@@ -53,23 +60,19 @@ test("from the list to the refused value and back, by keys alone", async (t) => 
     await page.keyboard.press("e");
     await page.getByRole("heading", { name: /get_ticket/, level: 2 }).waitFor();
     await page.keyboard.press("Enter");
-    assert.equal(await focused(page), "What is selected");
+    await becomes(() => focused(page), /^What is selected$/);
     // Tabs: one stop, arrows move.
     await tabTo(page, /^Gates$/);
     await page.keyboard.press("ArrowLeft");
-    assert.equal(await focused(page), "Documents");
+    await becomes(() => focused(page), /^Documents$/);
     await page.keyboard.press("ArrowRight");
     // Into the document: the row that is spoken is the one that is drawn.
     await tabTo(page, /^The arguments that were judged/);
     await page.keyboard.press("ArrowDown");
-    const spoken = await page.evaluate(() => {
-      const id = document.activeElement?.getAttribute("aria-activedescendant");
-      return id ? document.getElementById(id)?.innerText : undefined;
-    });
-    assert.match(spoken ?? "", /ticketId.*pattern/);
+    await becomes(() => spoken(page), /ticketId.*pattern/);
     await page.keyboard.press("ArrowLeft");
     await page.keyboard.press("ArrowLeft");
-    assert.equal(await page.getByRole("treeitem", { expanded: false }).count(), 1);
+    await becomes(async () => String(await page.getByRole("treeitem", { expanded: false }).count()), /^1$/);
     // Help, and the other views.
     await page.keyboard.press("?");
     await page.getByRole("region", { name: "Keys" }).waitFor();

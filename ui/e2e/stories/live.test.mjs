@@ -1,10 +1,9 @@
 // A run that is looked at while it goes on, also over a restart of its server.
 
-import assert from "node:assert/strict";
 import { test } from "node:test";
 import { chromium, stage } from "../stage.mjs";
 import { APPROVED, APPROVED_GOAL, HELD, HELD_GOAL } from "../tales.mjs";
-import { until, visit } from "../visit.mjs";
+import { becomes, until, visit } from "../visit.mjs";
 import { page as open, runTo } from "../world.mjs";
 
 const kept = chromium();
@@ -20,7 +19,7 @@ test("a page follows its run", async (t) => {
       await page.getByText("live", { exact: true }).waitFor();
       await page.getByRole("option", { name: /searchInvoices.*done/ }).waitFor();
       await page.getByRole("option", { name: /get_ticket.*running/ }).waitFor();
-      assert.equal(await page.locator(".timeline-row").count(), 4);
+      await becomes(() => page.locator(".timeline-row").count(), /^4$/);
       await until("the service holds it", () => book.book.some((one) => one.url === "/tickets/T-4000"));
       book.release();
       await page.getByRole("option", { name: /get_ticket.*done/ }).waitFor();
@@ -30,7 +29,7 @@ test("a page follows its run", async (t) => {
         .waitFor();
       await page.locator(".run-head").getByText("answered").waitFor();
       await page.getByText("the run is over").waitFor();
-      assert.equal(await page.getByText("live", { exact: true }).count(), 0);
+      await becomes(() => page.getByText("live", { exact: true }).count(), /^0$/);
     },
     { hash: `#/runs/${run}` },
   );
@@ -54,5 +53,5 @@ test("a server that comes back is found again, and nothing is shown twice", asyn
   await page.getByRole("button", { name: "Approve" }).click();
   await page.locator(".run-head").getByText("answered").waitFor();
   // Of the hop that was to come and the end there is one each.
-  assert.equal(await page.locator(".timeline-row").count(), rows + 2);
+  await becomes(() => page.locator(".timeline-row").count(), new RegExp(`^${rows + 2}$`));
 });

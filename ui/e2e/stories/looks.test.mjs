@@ -8,7 +8,7 @@ import { chromium, stage } from "../stage.mjs";
 import { withDrift } from "../drift.mjs";
 import { APPROVED, APPROVED_GOAL, REPAIRED, REPAIRED_GOAL } from "../tales.mjs";
 import { VIEWS } from "../views.mjs";
-import { assertFits } from "../visit.mjs";
+import { assertFits, until } from "../visit.mjs";
 import { page as open, runTo } from "../world.mjs";
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
@@ -95,8 +95,8 @@ test("a theme that was chosen stays", async (t) => {
   await page.goto(`${server.base}/`);
   const light = await ground();
   await page.getByRole("combobox", { name: "Theme" }).selectOption("dark");
+  await until("it is dark", async () => (await ground()) !== light);
   const dark = await ground();
-  assert.notEqual(light, dark);
   await page.reload();
-  assert.equal(await ground(), dark);
+  await until("it is dark again", async () => (await ground()) === dark);
 });

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { chromium, stage } from "../stage.mjs";
 import { REPAIRED, REPAIRED_GOAL, MENDED, MENDED_GOAL } from "../tales.mjs";
-import { tab, timeline, visit } from "../visit.mjs";
+import { becomes, tab, timeline, visit } from "../visit.mjs";
 import { runTo } from "../world.mjs";
 
 const kept = chromium();
@@ -65,8 +65,8 @@ test("a refused call that the model repairs: from the list to what it read", asy
     await tab(page, "Definition");
     await detail.getByRole("tree", { name: "The definition as the model was shown it" }).waitFor();
     await page.getByRole("button", { name: "copy as curl" }).click();
-    const copied = await page.evaluate(() => navigator.clipboard.readText());
-    assert.match(copied, /^curl -X GET .*\/tickets\/T-1042' -H 'accept: /);
+    const copied = () => page.evaluate(() => navigator.clipboard.readText());
+    await becomes(copied, /^curl -X GET .*\/tickets\/T-1042' -H 'accept: /);
 
     // The address names the call: whoever gets it sees the same.
     assert.match(page.url(), /#\/runs\/[^/]+\/call-/);
