@@ -1,6 +1,6 @@
 // Two or three documents laid side by side, value by value.
 
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useLayoutEffect, useMemo, useState } from "preact/hooks";
 import { type Doc, isContainer, keyOf } from "../json/doc";
 import { Mark, type Merged } from "../json/merge";
 import { depths, rowOf, visible } from "../json/rows";
@@ -59,7 +59,8 @@ export function CompareView({
   const [which, setWhich] = useState(-1);
   const row = rowOf(rows, node);
 
-  useEffect(() => {
+  // Before it is painted: a key that is pressed on what is seen must not be undone by this.
+  useLayoutEffect(() => {
     setTurned(new Set());
     setNode(0);
     setWhich(-1);

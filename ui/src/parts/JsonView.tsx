@@ -1,7 +1,7 @@
 // A document as a tree: one thing to focus, arrows to move, every value as it is written.
 
 import type { ComponentChildren } from "preact";
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { type Doc, find, Kind, isContainer, keyOf, lexeme, pointerOf, stringOf } from "../json/doc";
 import { isBeyondFloat } from "../json/number";
 import { depths, rowOf, visible } from "../json/rows";
@@ -110,7 +110,8 @@ export function JsonView(props: Props) {
   const box = useRef<HTMLDivElement>(null);
   const [jump, setJump] = useState("");
 
-  useEffect(() => {
+  // Before it is painted: a key that is pressed on what is seen must not be undone by this.
+  useLayoutEffect(() => {
     setTurned(new Set());
     setAllOpen(doc.count <= WHOLE);
     setNode(0);
@@ -127,7 +128,7 @@ export function JsonView(props: Props) {
     setTurned(next);
     setNode(wanted);
   };
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (props.at !== undefined && props.at >= 0 && props.at < doc.count) reveal(props.at);
   }, [props.at, doc]);
 

@@ -1,6 +1,6 @@
 // One run: a timeline on the left, what is selected on the right, live while it goes on.
 
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { keys, sourceOf, tell } from "../app";
 import { Failed, useAwaited } from "../parts/Loading";
 import { Chip, Empty, Notice, save } from "../parts/small";
@@ -88,7 +88,8 @@ export function Run({ id, wanted }: { id: string; wanted: string | undefined }) 
   const [at, setAt] = useState(0);
 
   // An address may name a row; else the first refusal is what people come for.
-  useEffect(() => {
+  // Before it is painted: a key that is pressed on what is seen must not be undone by this.
+  useLayoutEffect(() => {
     const found = wanted === undefined ? -1 : rows.findIndex((row) => row.key === wanted);
     if (found >= 0) setAt(found);
   }, [wanted, rows.length]);
