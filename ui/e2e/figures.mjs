@@ -14,11 +14,6 @@ export function figure(test, name, value, unit, limit) {
   appendFileSync(file, `${JSON.stringify({ ...told, cpus: cpus().length })}\n`);
 }
 
-export function median(values) {
-  const sorted = [...values].sort((a, b) => a - b);
-  return sorted[Math.floor(sorted.length / 2)] ?? 0;
-}
-
 /** From now on the page keeps how long its main thread was busy at a time. */
 export async function watchTasks(page) {
   await page.addInitScript(() => {
