@@ -8,6 +8,8 @@
 //! `--smoke` is for tests: programs of the dev profile, a few runs of everything, judged by whether
 //! all of it ended right, never by time. It writes to `target/bench` and leaves the results alone.
 
+mod cost;
+mod crew;
 mod machine;
 mod markdown;
 mod numbers;
@@ -15,6 +17,8 @@ mod plot;
 mod program;
 mod publish;
 mod report;
+mod scale;
+mod visit;
 
 use std::path::PathBuf;
 
@@ -38,7 +42,7 @@ struct Bench {
     run: fn(&mut Plan) -> Result<Report, Failure>,
 }
 
-const ALL: &[Bench] = &[];
+const ALL: &[Bench] = &[cost::BENCH, scale::BENCH];
 
 /// How a benchmark is to be run.
 #[derive(Debug)]

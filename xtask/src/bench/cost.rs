@@ -4,14 +4,20 @@
 use std::collections::BTreeMap;
 
 use super::{
-    Plan,
-    crew::{self, Language, Peer, Work},
+    Bench, Plan,
+    crew::{self, Language, Peer},
     numbers::{median, short, with_spread},
     plot::{Kind, Plot},
     report::{Block, Report, Table},
     visit::{Job, Provider, Visit, visit},
 };
 use crate::failure::Failure;
+
+pub(super) const BENCH: Bench = Bench {
+    name: "cost",
+    about: "what a run of the loop costs the process that drives it, beside other loops",
+    run,
+};
 
 /// The unit of the comparison.
 pub(super) const UNIT: &str = "bare reqwest";
@@ -65,9 +71,9 @@ impl Scene {
 /// All visits to each peer in each scene.
 type Visits = BTreeMap<(&'static str, Scene), Vec<Visit>>;
 
-pub(super) fn run(plan: &mut Plan) -> Result<Report, Failure> {
+fn run(plan: &mut Plan) -> Result<Report, Failure> {
     let built = plan.built(&["callgate-bench-peers", "callgate-bench-provider"])?;
-    let peers = crew::everybody(&mut plan.steps, &built, plan.release)?;
+    let peers = crew::everybody(&mut plan.steps, &built, !plan.smoke)?;
     let provider = Provider::start(&built)?;
     // One and few at a time, whole and streamed, are enough to see that everybody ends right.
     let scenes: &[Scene] =

@@ -1,7 +1,7 @@
 //! Thousands of runs at once, and what a run costs as it grows.
 
 use super::{
-    Plan,
+    Bench, Plan,
     cost::UNIT,
     crew::{self, Language, Peer, Work},
     numbers::{median, short},
@@ -11,14 +11,20 @@ use super::{
 };
 use crate::failure::Failure;
 
+pub(super) const BENCH: Bench = Bench {
+    name: "scale",
+    about: "thousands of runs at once, and what a run costs as it grows",
+    run,
+};
+
 /// How long the provider takes to answer where thousands wait for it.
 const LATENCY_MS: u64 = 500;
 /// No more CPU for the next byte at the end than in the middle, up to what noise does.
 const BEND: f64 = 1.5;
 
-pub(super) fn run(plan: &mut Plan) -> Result<Report, Failure> {
+fn run(plan: &mut Plan) -> Result<Report, Failure> {
     let built = plan.built(&["callgate-bench-peers", "callgate-bench-provider"])?;
-    let peers = crew::everybody(&mut plan.steps, &built, plan.release)?;
+    let peers = crew::everybody(&mut plan.steps, &built, !plan.smoke)?;
     let provider = Provider::start(&built)?;
     let crowds = crowds(plan, &provider, &peers)?;
     let growths = Axis::ALL
