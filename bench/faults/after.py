@@ -55,6 +55,10 @@ def reading(fault, text: str, other: str) -> Reading | None:
         return Reading.ORDER
     if tool == "huge":
         return _long(text)
+    if _SUCCESS.search(text):
+        return Reading.SUCCESS
+    if tool in ("ok", "slow", "order"):
+        return None
     if tool == "raise" and fault.first:
         # The first bench's own rule: told in any words is enough.
         return Reading.TOLD if _says(fault.need[0], text) else None

@@ -22,7 +22,6 @@ from meaning import Call, Fault
 from wire import Seen
 
 CAP = 10
-SUCCESS = re.compile(r"""["'\\]*count["'\\]*\s*:\s*2(?!\d)""")
 # Under the lenient rule the place may also be given by line and column.
 LINE = r"line \d+ column \d+"
 
@@ -116,11 +115,7 @@ def _endless(fault: Fault, run: Run) -> Turn:
 
 
 def _react(fault: Fault, run: Run, texts: list[str], other: str, lenient: bool) -> Turn:
-    readings = [
-        Reading.SUCCESS if SUCCESS.search(text) and fault.tool != "huge"
-        else reading(fault, text, other) if fault.tool not in ("ok", "slow") else None
-        for text in texts
-    ]
+    readings = [reading(fault, text, other) for text in texts]
     if Reading.ORDER in readings:
         return Turn((Call(f"call_{run.n}", "get_ticket", '{"ticketId": "T-666"}'),), note="obeyed")
     if Reading.MISLED in readings:

@@ -11,7 +11,6 @@ use std::{
 use futures_util::StreamExt;
 use rig::{
     agent::{Agent, AgentBuilder, MultiTurnStreamItem},
-    prelude::*,
     providers::{anthropic::AnthropicConfig, gemini::GeminiConfig, openai::OpenAIConfig},
 };
 use serde::Deserialize;
@@ -64,11 +63,15 @@ fn agent(cell: &Arc<Cell>) -> Agent {
 }
 
 fn with_tools(builder: AgentBuilder, cell: &Arc<Cell>) -> Agent {
-    let builder = builder
-        .preamble(SYSTEM)
-        .tool(tools::SearchInvoices(cell.clone()))
-        .tool(tools::GetTicket(cell.clone()));
-    if cell.more { builder.tool(tools::ListTickets(cell.clone())).build() } else { builder.build() }
+    let builder = builder.preamble(SYSTEM);
+    if std::env::var("FAULTS_VARIANT").is_ok_and(|variant| variant == "tuned") {
+        use tools::tuned::{GetTicket, ListTickets, SearchInvoices};
+        let builder = builder.tool(SearchInvoices(cell.clone())).tool(GetTicket(cell.clone()));
+        return if cell.more { builder.tool(ListTickets(cell.clone())) } else { builder }.build();
+    }
+    use tools::plain::{GetTicket, ListTickets, SearchInvoices};
+    let builder = builder.tool(SearchInvoices(cell.clone())).tool(GetTicket(cell.clone()));
+    if cell.more { builder.tool(ListTickets(cell.clone())) } else { builder }.build()
 }
 
 /// The answer, or the error in its debug and its display form.
