@@ -3,8 +3,9 @@
 
 The plan: {"peers": {NAME: {"command": […], "env": {…}, "dialects": […], "tuned": {…env}}},
 "sets": [SET…], "jobs": 2, "limit": 20}. A set is {"bench": "first" | "grown", "rule": "strict" |
-"lenient", "variant": "" | "tuned", "peers": […], "faults": […]}; without `peers` or `faults` it has
-all of them. A row a cell goes to the file; the last line of the output is a summary as JSON.
+"lenient", "variant": "" | "tuned", "peers": […], "faults": […], "dialects": […], "only": "valued"};
+without `peers`, `faults` or `dialects` it has all of them; "valued" leaves the faults that the
+lenient rule may judge otherwise. A row a cell goes to the file; the last line of the output is a summary as JSON.
 
 `main.py --list` prints the cells of the grown bench by family and dialect.
 `main.py --show PEER FAULT [--dialect D] [--stream] --plan PLAN.json` runs one cell and prints all of it.
@@ -33,13 +34,17 @@ def cells(which: dict, peers: dict):
     chosen = which.get("faults") or [
         f.id for f in faults.values() if f.first or which["bench"] == "grown"
     ]
-    for name in which.get("peers") or peers:
+    if which.get("only") == "valued":
+        chosen = [id for id in chosen if faults[id].value]
+    for name in which.get("peers", peers):
         for id in chosen:
             fault = faults[id]
             if which["bench"] == "first":
                 yield name, fault, "chat", fault.modes[0]
                 continue
             for dialect in peers[name]["dialects"]:
+                if dialect not in which.get("dialects", DIALECTS):
+                    continue
                 for mode in ("whole", "stream"):
                     if dialects.renders(fault, dialect, mode):
                         yield name, fault, dialect, mode
