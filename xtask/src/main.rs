@@ -4,6 +4,7 @@
 //! starts is bounded in time and ended with it, also on Ctrl-C: see [`process`].
 
 mod a2a;
+mod apt;
 mod bench;
 mod check;
 mod clients;
