@@ -8,8 +8,20 @@ use crate::{Failed, clients::Work, provider::Pace};
 #[derive(Debug, Default)]
 pub(crate) struct Arguments(BTreeMap<String, String>);
 
-const NAMES: [&str; 8] =
-    ["callgate", "clients", "seconds", "latency-ms", "gap-ms", "pieces", "to", "model"];
+const NAMES: [&str; 12] = [
+    "callgate",
+    "clients",
+    "seconds",
+    "millis",
+    "latency-ms",
+    "gap-ms",
+    "pieces",
+    "calls-every",
+    "to",
+    "model",
+    "stream",
+    "tools",
+];
 
 impl Arguments {
     pub(crate) fn read(mut words: impl Iterator<Item = String>) -> Result<Self, Failed> {
@@ -55,6 +67,7 @@ impl Arguments {
             latency: self.ms("latency-ms", 200)?,
             gap: self.ms("gap-ms", 100)?,
             pieces: self.get("pieces", 20)?,
+            calls_every: self.get("calls-every", 4)?,
         })
     }
 
@@ -63,8 +76,10 @@ impl Arguments {
             to,
             model: self.get("model", "compat:load".to_owned())?,
             clients: self.get("clients", 1000)?,
-            time: Duration::from_secs(self.get("seconds", 60)?),
+            time: self.ms("millis", self.get::<u64>("seconds", 60)? * 1000)?,
             pieces: self.pace()?.pieces,
+            stream: self.get("stream", true)?,
+            tools: self.get("tools", true)?,
         })
     }
 }

@@ -1,4 +1,4 @@
-//! Clients that stream: each has one connection and asks again as soon as it is answered.
+//! Clients, streaming or not: each has one connection and asks again as soon as it is answered.
 
 use std::{
     net::SocketAddr,
@@ -27,6 +27,10 @@ pub(crate) struct Work {
     pub(crate) time: Duration,
     /// Pieces of an answer that is text.
     pub(crate) pieces: u32,
+    /// Whether answers are asked for piece by piece.
+    pub(crate) stream: bool,
+    /// Whether a tool is offered.
+    pub(crate) tools: bool,
 }
 
 struct Client {
@@ -39,15 +43,15 @@ struct Client {
 pub(crate) async fn work(work: &Work) -> Tally {
     let client = Arc::new(Client {
         work: work.clone(),
-        body: request(&work.model).to_string().into(),
+        body: request(work).to_string().into(),
         expected: provider::text(work.pieces),
     });
     let until = Instant::now() + work.time;
     let mut tasks = tokio::task::JoinSet::new();
     for n in 0..work.clients {
         let client = client.clone();
-        // They come within a second, not within a millisecond.
-        let delay = Duration::from_secs(1).mul_f64(n as f64 / work.clients.max(1) as f64);
+        // A thousand come within a second, not within a millisecond.
+        let delay = Duration::from_millis(n as u64);
         tasks.spawn(async move {
             tokio::time::sleep(delay.min(client.work.time / 4)).await;
             client.ask_on(until).await
@@ -63,15 +67,18 @@ pub(crate) async fn work(work: &Work) -> Tally {
     tally
 }
 
-fn request(model: &str) -> Value {
-    json!({ "model": model, "stream": true,
+fn request(work: &Work) -> Value {
+    let mut request = json!({ "model": work.model, "stream": work.stream,
         "messages": [{ "role": "system", "content": "You look after tickets." },
-            { "role": "user", "content": "What about T-1042?" }],
-        "tools": [{ "type": "function", "function": { "name": "get_ticket",
+            { "role": "user", "content": "What about T-1042?" }] });
+    if work.tools {
+        request["tools"] = json!([{ "type": "function", "function": { "name": "get_ticket",
             "description": "Looks a ticket up.",
             "parameters": { "type": "object", "required": ["ticketId"], "additionalProperties": false,
                 "properties": { "ticketId": { "type": "string", "pattern": "^T-[0-9]+$" },
-                    "limit": { "type": "integer", "minimum": 1, "maximum": 100 } } } } }] })
+                    "limit": { "type": "integer", "minimum": 1, "maximum": 100 } } } } }]);
+    }
+    request
 }
 
 impl Client {
@@ -146,23 +153,10 @@ impl Client {
     /// The answer has to be whole and right: an admitted call, or all of the text. Whether it is text.
     fn check(&self, bytes: &[u8]) -> Result<bool, Failed> {
         let text = std::str::from_utf8(bytes)?;
-        let (mut said, mut arguments, mut is_done) = (String::new(), String::new(), false);
-        for data in text.lines().filter_map(|line| line.strip_prefix("data: ")) {
-            if data == "[DONE]" {
-                is_done = true;
-                continue;
-            }
-            let chunk: Value = serde_json::from_str(data)?;
-            let delta = &chunk["choices"][0]["delta"];
-            said.push_str(delta["content"].as_str().unwrap_or_default());
-            let piece = delta["tool_calls"][0]["function"]["arguments"].as_str();
-            arguments.push_str(piece.unwrap_or_default());
-        }
-        if !is_done {
-            return Err("a stream ended before its end".into());
-        }
+        let Said { words, arguments } =
+            if self.work.stream { streamed(text)? } else { whole(text)? };
         if arguments.is_empty() {
-            return if said == self.expected { Ok(true) } else { Err("another text".into()) };
+            return if words == self.expected { Ok(true) } else { Err("another text".into()) };
         }
         let arguments: Value = serde_json::from_str(&arguments)?;
         if arguments == json!({ "ticketId": "T-1042", "limit": 10 }) {
@@ -171,6 +165,41 @@ impl Client {
             Err("other arguments".into())
         }
     }
+}
+
+/// What an answer comes to: words, or the arguments of a call.
+#[derive(Default)]
+struct Said {
+    words: String,
+    arguments: String,
+}
+
+impl Said {
+    fn add(&mut self, message: &Value) {
+        self.words.push_str(message["content"].as_str().unwrap_or_default());
+        let piece = message["tool_calls"][0]["function"]["arguments"].as_str();
+        self.arguments.push_str(piece.unwrap_or_default());
+    }
+}
+
+fn whole(text: &str) -> Result<Said, Failed> {
+    let answer: Value = serde_json::from_str(text)?;
+    let mut said = Said::default();
+    said.add(&answer["choices"][0]["message"]);
+    Ok(said)
+}
+
+fn streamed(text: &str) -> Result<Said, Failed> {
+    let (mut said, mut is_done) = (Said::default(), false);
+    for data in text.lines().filter_map(|line| line.strip_prefix("data: ")) {
+        if data == "[DONE]" {
+            is_done = true;
+            continue;
+        }
+        let chunk: Value = serde_json::from_str(data)?;
+        said.add(&chunk["choices"][0]["delta"]);
+    }
+    if is_done { Ok(said) } else { Err("a stream ended before its end".into()) }
 }
 
 #[cfg(test)]
@@ -183,24 +212,34 @@ mod tests {
     /// A provider and a pass-through in this process: everybody is answered, whole and right.
     #[tokio::test]
     async fn clients_are_answered_directly_and_through_a_proxy() {
-        let pace = Pace { latency: Duration::from_millis(5), gap: Duration::ZERO, pieces: 4 };
+        let latency = Duration::from_millis(5);
+        let pace = Pace { latency, gap: Duration::ZERO, pieces: 4, calls_every: 4 };
         let provider = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let direct = provider.local_addr().unwrap();
         tokio::spawn(provider::answer(provider, pace));
         let plain = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let through = plain.local_addr().unwrap();
         tokio::spawn(pass::forward(plain, direct));
+        let asked = |to, millis, pieces, stream, tools| Work {
+            to,
+            model: "load".to_owned(),
+            clients: 8,
+            time: Duration::from_millis(millis),
+            pieces,
+            stream,
+            tools,
+        };
         for to in [direct, through] {
-            let time = Duration::from_millis(400);
-            let tally =
-                work(&Work { to, model: "load".to_owned(), clients: 8, time, pieces: 4 }).await;
-            let summary = tally.summary();
-            assert_eq!(summary.errors, 0, "{summary:?}");
-            assert!(summary.answers >= 8, "{summary:?}");
+            for (stream, tools) in [(true, true), (true, false), (false, true), (false, false)] {
+                let summary = work(&asked(to, 300, 4, stream, tools)).await.summary();
+                assert_eq!(summary.errors, 0, "{summary:?}");
+                assert!(summary.answers >= 8, "{summary:?}");
+            }
         }
         // What is not whole is an error: other pieces are expected than come.
-        let time = Duration::from_millis(50);
-        let wrong = Work { to: direct, model: "load".to_owned(), clients: 4, time, pieces: 5 };
-        assert!(work(&wrong).await.summary().kinds.contains_key("another text"));
+        for stream in [true, false] {
+            let wrong = asked(direct, 50, 5, stream, false);
+            assert!(work(&wrong).await.summary().kinds.contains_key("another text"));
+        }
     }
 }

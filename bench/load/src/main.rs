@@ -10,7 +10,10 @@
 //! through the gates. What a proxy adds is the difference to going directly, in the same run on the
 //! same machine.
 //!
-//! `provider`, `pass` and `clients` are the parts by themselves.
+//! `provider`, `pass` and `clients` are the parts by themselves; `cargo xtask bench proxy` puts them
+//! together with other proxies. There `--calls-every` says which answers to requests with tools are
+//! calls, `--stream` and `--tools` (`true` or `false`) what clients ask for, and `--millis` stands in
+//! for `--seconds`.
 
 mod arguments;
 mod clients;
@@ -19,7 +22,7 @@ mod provider;
 mod run;
 mod tally;
 
-use std::{error::Error, process::ExitCode};
+use std::{error::Error, process::ExitCode, time::Instant};
 
 use crate::arguments::Arguments;
 
@@ -49,8 +52,11 @@ async fn go() -> Result<(), Failed> {
         "provider" => provider::serve(arguments.pace()?).await,
         "pass" => pass::serve(arguments.address("to")?).await,
         "clients" => {
-            let tally = clients::work(&arguments.work(arguments.address("to")?)?).await;
-            println!("{}", serde_json::to_string(&tally.summary())?);
+            let work = arguments.work(arguments.address("to")?)?;
+            let began = Instant::now();
+            let mut summary = serde_json::to_value(clients::work(&work).await.summary())?;
+            summary["seconds"] = began.elapsed().as_secs_f64().into();
+            println!("{summary}");
             Ok(())
         }
         other => Err(format!("{other:?} is none of run, provider, pass, clients").into()),

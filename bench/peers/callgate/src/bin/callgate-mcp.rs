@@ -17,7 +17,7 @@ use callgate::{
     contract::{Mode, Tool, Verdict, gate, result},
 };
 use callgate_bench_mcp_driver::{ARGUMENTS, ASSIGNEE, Caller, Failed, Job, Usage, measure};
-use callgate_server::mcp::{McpOptions, McpServer};
+use callgate_server::mcp::{McpOptions, McpServer, standard_streams};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
@@ -226,6 +226,7 @@ async fn serve() -> Result<(), Failed> {
         [("get_ticket".into(), Arc::new(ticket)), ("usage".into(), Arc::new(usage))];
     let tools = Toolset::new(catalog, backends);
     let server = McpServer::new(tools, McpOptions::default())?;
-    server.serve_stdio(tokio::io::stdin(), tokio::io::stdout(), CancellationToken::new()).await?;
+    let (input, output) = standard_streams();
+    server.serve_stdio(input, output, CancellationToken::new()).await?;
     Ok(())
 }

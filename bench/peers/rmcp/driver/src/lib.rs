@@ -129,11 +129,7 @@ fn millis(time: Duration) -> f64 {
 }
 
 /// So many calls, so many at a time; how many were right.
-async fn calls(
-    caller: &Arc<impl Caller>,
-    calls: usize,
-    in_flight: usize,
-) -> Result<usize, Failed> {
+async fn calls(caller: &Arc<impl Caller>, calls: usize, in_flight: usize) -> Result<usize, Failed> {
     let begun = Arc::new(AtomicUsize::new(0));
     let workers: Vec<_> = (0..in_flight)
         .map(|_| {

@@ -46,7 +46,8 @@ async fn main() -> Result<(), Failed> {
     }))?;
     let client = if is_modern {
         let preferred_versions = vec![ProtocolVersion::V_2026_07_28];
-        ().serve_with_lifecycle(server, ClientLifecycleMode::Discover { preferred_versions }).await?
+        ().serve_with_lifecycle(server, ClientLifecycleMode::Discover { preferred_versions })
+            .await?
     } else {
         ().serve(server).await?
     };

@@ -5,7 +5,7 @@ use rmcp::{
     ErrorData, Json, ServerHandler, ServiceExt as _,
     handler::server::{router::tool::ToolRouter, wrapper::Parameters},
     tool, tool_handler, tool_router,
-    transport::stdio,
+    transport::stdio_pipes,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -32,13 +32,17 @@ struct Arguments {
     #[serde(default)]
     include_comments: bool,
     /// How many of them
-    #[serde(default)]
+    #[serde(default = "ten")]
     #[schemars(range(min = 1, max = 100))]
     limit: u32,
     /// Only if it has all of these
     #[serde(default)]
     #[schemars(length(max = 8))]
     tags: Vec<String>,
+}
+
+fn ten() -> u32 {
+    10
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -86,6 +90,6 @@ impl ServerHandler for Server {}
 #[tokio::main]
 async fn main() -> Result<(), Failed> {
     let server = Server { tool_router: Server::tool_router() };
-    server.serve(stdio()).await?.waiting().await?;
+    server.serve(stdio_pipes()).await?.waiting().await?;
     Ok(())
 }
