@@ -2,7 +2,7 @@
 """Runs the bench: `main.py --plan PLAN.json --out ROWS.jsonl [--logs FOLDER]`.
 
 The plan: {"peers": {NAME: {"command": […], "env": {…}, "dialects": […], "tuned": {…env}}},
-"sets": [SET…], "jobs": 2, "limit": 20}. A set is {"bench": "first" | "grown", "rule": "strict" |
+"sets": [SET…], "jobs": 2, "limit": 60}. A set is {"bench": "first" | "grown", "rule": "strict" |
 "lenient", "variant": "" | "tuned", "peers": […], "faults": […], "dialects": […], "only": "valued"};
 without `peers`, `faults` or `dialects` it has all of them; "valued" leaves the faults that the
 lenient rule may judge otherwise. A row a cell goes to the file; the last line of the output is a summary as JSON.
@@ -50,6 +50,11 @@ def cells(which: dict, peers: dict):
                         yield name, fault, dialect, mode
 
 
+def limit(fault, plan: dict) -> float:
+    """Seconds that a cell may take: long enough for a busy machine, and short where a tool hangs."""
+    return 15 if fault.tool == "hang" else plan.get("limit", 60)
+
+
 class Bench:
     """A plan under way."""
 
@@ -84,7 +89,7 @@ class Bench:
         base, conversation = self.provider.open(fault, which["rule"] == "lenient")
         asked = {"cell": number, "base": base, "dialect": dialect, "stream": mode == "stream",
                  "tool": fault.tool, "more": which["bench"] == "grown"}
-        came = peer.run(asked, self.plan.get("limit", 20))
+        came = peer.run(asked, limit(fault, self.plan))
         log = conversation.log
         code, detail = classify(fault, came["tools"], log, came["out"], came["late"])
         row = {
@@ -140,7 +145,7 @@ def show(plan, name, id, dialect, stream):
     base, conversation = bench.provider.open(fault, which["rule"] == "lenient")
     peer = Peer(plan["peers"][name]["command"], {"FAULTS_VARIANT": which["variant"]})
     came = peer.run({"cell": 1, "base": base, "dialect": dialect, "stream": stream,
-                     "tool": fault.tool, "more": True}, plan.get("limit", 20))
+                     "tool": fault.tool, "more": True}, limit(fault, plan))
     peer.stop()
     for entry in conversation.log:
         body = entry["body"]

@@ -10,8 +10,11 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "faults/py"
 import cells as C
 from langchain.agents import create_agent
 from langchain.agents.middleware import wrap_tool_call
+from langchain_anthropic import ChatAnthropic
 from langchain_core.messages import ToolMessage
 from langchain_core.tools import tool
+from langchain_google_genai import ChatGoogleGenerativeAI
+from langchain_openai import ChatOpenAI
 from pydantic import BaseModel, Field
 
 FORBID = {"extra": "forbid"} if C.TUNED else {}
@@ -60,19 +63,13 @@ class ListTickets(BaseModel):
 def model(cell):
     match cell.dialect:
         case "chat" | "responses":
-            from langchain_openai import ChatOpenAI
-
             return ChatOpenAI(model="gpt-4o", base_url=cell.base + "/v1", api_key="sk-fake",
                               use_responses_api=cell.dialect == "responses",
                               streaming=cell.stream)
         case "anthropic":
-            from langchain_anthropic import ChatAnthropic
-
             return ChatAnthropic(model="claude-sonnet-4-5", base_url=cell.base, api_key="sk-fake",
                                  streaming=cell.stream)
         case "gemini":
-            from langchain_google_genai import ChatGoogleGenerativeAI
-
             return ChatGoogleGenerativeAI(model="gemini-2.5-flash", base_url=cell.base,
                                           api_key="fake", streaming=cell.stream)
 

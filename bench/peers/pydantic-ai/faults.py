@@ -7,8 +7,15 @@ from typing import Annotated, Literal
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "faults/py"))
 
 import cells as C
+from anthropic import AsyncAnthropic
 from pydantic import BaseModel, Field
 from pydantic_ai import Agent, UsageLimits
+from pydantic_ai.models.anthropic import AnthropicModel
+from pydantic_ai.models.google import GoogleModel
+from pydantic_ai.models.openai import OpenAIChatModel, OpenAIResponsesModel
+from pydantic_ai.providers.anthropic import AnthropicProvider
+from pydantic_ai.providers.google import GoogleProvider
+from pydantic_ai.providers.openai import OpenAIProvider
 
 
 class Customer(BaseModel):
@@ -27,24 +34,14 @@ Date = Annotated[str, Field(pattern=C.DATE, description="YYYY-MM-DD")]
 def model(cell):
     match cell.dialect:
         case "chat" | "responses":
-            from pydantic_ai.models.openai import OpenAIChatModel, OpenAIResponsesModel
-            from pydantic_ai.providers.openai import OpenAIProvider
-
             kind = OpenAIChatModel if cell.dialect == "chat" else OpenAIResponsesModel
             provider = OpenAIProvider(base_url=cell.base + "/v1", api_key="sk-fake")
             return kind("gpt-4o", provider=provider)
         case "anthropic":
-            from anthropic import AsyncAnthropic
-            from pydantic_ai.models.anthropic import AnthropicModel
-            from pydantic_ai.providers.anthropic import AnthropicProvider
-
             client = AsyncAnthropic(base_url=cell.base, api_key="sk-fake")
             provider = AnthropicProvider(anthropic_client=client)
             return AnthropicModel("claude-sonnet-4-5", provider=provider)
         case "gemini":
-            from pydantic_ai.models.google import GoogleModel
-            from pydantic_ai.providers.google import GoogleProvider
-
             provider = GoogleProvider(api_key="fake", base_url=cell.base)
             return GoogleModel("gemini-2.5-flash", provider=provider)
 

@@ -204,16 +204,17 @@ async fn run(cell: &Cell) -> Result<String, Error> {
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
+    // One for all cells: clients keep connections that belong to it.
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(1)
+        .enable_all()
+        .build()?;
     println!("@ready");
     for line in std::io::stdin().lock().lines() {
         let cell: Arc<Cell> = Arc::new(serde_json::from_str(&line?)?);
         if let Ok(mut slot) = CELL.lock() {
             *slot = Some(cell.clone());
         }
-        let runtime = tokio::runtime::Builder::new_multi_thread()
-            .worker_threads(1)
-            .enable_all()
-            .build()?;
         let running = cell.clone();
         let ended = runtime.block_on(async move { tokio::spawn(async move { run(&running).await }).await });
         let out = match ended {
@@ -226,7 +227,6 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                 "ok": false, "type": "panic", "mro": [], "message": panicked.to_string(), "chain": [],
             }),
         };
-        runtime.shutdown_background();
         say("end", &cell, out);
     }
     Ok(())

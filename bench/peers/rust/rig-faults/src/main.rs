@@ -98,13 +98,14 @@ async fn run(cell: &Arc<Cell>) -> Result<String, (String, String)> {
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
+    // One for all cells: clients keep connections that belong to it.
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(1)
+        .enable_all()
+        .build()?;
     println!("@ready");
     for line in std::io::stdin().lock().lines() {
         let cell: Arc<Cell> = Arc::new(serde_json::from_str(&line?)?);
-        let runtime = tokio::runtime::Builder::new_multi_thread()
-            .worker_threads(1)
-            .enable_all()
-            .build()?;
         let running = cell.clone();
         let ended =
             runtime.block_on(async move { tokio::spawn(async move { run(&running).await }).await });
@@ -120,7 +121,6 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                 "chain": [],
             }),
         };
-        runtime.shutdown_background();
         say("end", &cell, out);
     }
     Ok(())
