@@ -200,12 +200,12 @@ fn python(steps: &mut Steps) -> Result<Vec<Peer>, Failure> {
 }
 
 /// Where the sources of an installed set are.
-fn folder(set: &str) -> String {
+pub(super) fn folder(set: &str) -> String {
     format!("{FOLDER}/{}", set.rsplit('/').next().unwrap_or(set))
 }
 
 /// `ai 6.0.326, @ai-sdk/openai 3.0.141`.
-fn versions(packages: &[&str], of: impl Fn(&str) -> Option<String>) -> String {
+pub(super) fn versions(packages: &[&str], of: impl Fn(&str) -> Option<String>) -> String {
     let told = packages.iter().map(|package| match of(package) {
         Some(version) => format!("{package} {version}"),
         None => format!("{package} ?"),
@@ -214,7 +214,7 @@ fn versions(packages: &[&str], of: impl Fn(&str) -> Option<String>) -> String {
 }
 
 /// The version of a package in a `Cargo.lock`; the highest where there are several.
-fn locked(lock: &str, package: &str) -> Option<String> {
+pub(super) fn locked(lock: &str, package: &str) -> Option<String> {
     let name = format!("name = \"{package}\"");
     let mut lines = lock.lines();
     let mut found = None;
@@ -226,7 +226,7 @@ fn locked(lock: &str, package: &str) -> Option<String> {
     found.map(str::to_owned)
 }
 
-fn exe(name: &str) -> String {
+pub(super) fn exe(name: &str) -> String {
     format!("{name}{}", std::env::consts::EXE_SUFFIX)
 }
 

@@ -1,0 +1,113 @@
+//! What has to hold: Callgate comes off well everywhere, and nobody better anywhere.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{crew::OURS, rows::Row};
+
+/// Every cell of ours that is not acceptable; in a whole run also where a peer does better. In a
+/// smoke run the peers only have to show that they run.
+pub(super) fn failures(rows: &[Row], smoke: bool) -> Vec<String> {
+    let ours = rows.iter().filter(|row| row.peer == OURS);
+    let mut failures: Vec<String> = ours.filter(|row| !row.acceptable).map(told).collect();
+    if !rows.iter().any(|row| row.peer == OURS) {
+        failures.push("Callgate took no part".to_owned());
+    }
+    let valid = |row: &&Row| row.fault == "valid" && row.peer != OURS && row.code != 'R';
+    failures.extend(rows.iter().filter(valid).map(told));
+    if !smoke {
+        failures.extend(better(rows));
+    }
+    failures
+}
+
+fn told(row: &Row) -> String {
+    format!(
+        "{}, {} {} {} ({} rule): {} with {} model calls: {}",
+        row.peer, row.dialect, row.mode, row.fault, row.rule, row.code, row.model_calls, row.detail
+    )
+}
+
+/// Where a peer with its defaults does better than ours: in the acceptable cells of a family, or in
+/// the model calls of a peer that does no worse. Only cells that both met count.
+pub(super) fn better(rows: &[Row]) -> Vec<String> {
+    let mut found = Vec::new();
+    for ((bench, rule, peer), theirs) in by_peer(rows) {
+        let met: BTreeSet<_> = theirs.iter().map(|row| row.cell()).collect();
+        let is_shared = |row: &&&Row| met.contains(&row.cell());
+        let ours = rows.iter().filter(|row| {
+            row.peer == OURS && row.bench == bench && row.rule == rule
+        });
+        let ours: Vec<&Row> = ours.collect::<Vec<_>>().iter().filter(is_shared).copied().collect();
+        let families: BTreeSet<&str> = theirs.iter().map(|row| row.family.as_str()).collect();
+        for family in families {
+            let good = |rows: &[&Row]| {
+                rows.iter().filter(|row| row.family == family && row.acceptable).count()
+            };
+            let (mine, yours) = (good(&ours), good(&theirs));
+            if yours > mine {
+                found.push(format!(
+                    "{peer} does better in {family} ({bench}, {rule}): {yours} acceptable, ours {mine}"
+                ));
+            }
+        }
+    }
+    found
+}
+
+/// The rows of each peer but ours with its defaults, by bench and rule.
+fn by_peer(rows: &[Row]) -> BTreeMap<(&str, &str, &str), Vec<&Row>> {
+    let mut sets: BTreeMap<_, Vec<&Row>> = BTreeMap::new();
+    for row in rows.iter().filter(|row| row.peer != OURS && row.variant.is_empty()) {
+        sets.entry((row.bench.as_str(), row.rule.as_str(), row.peer.as_str())).or_default().push(row);
+    }
+    sets
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(peer: &str, fault: &str, acceptable: bool) -> Row {
+        Row {
+            bench: "first".into(),
+            rule: "strict".into(),
+            variant: String::new(),
+            peer: peer.into(),
+            dialect: "chat".into(),
+            mode: "whole".into(),
+            fault: fault.into(),
+            family: "cut".into(),
+            group: "cut".into(),
+            code: if acceptable { 'R' } else { 'W' },
+            acceptable,
+            detail: "ran".into(),
+            model_calls: 2,
+            bytes_sent: 400,
+            bytes_got: 40,
+            tool_runs: 1,
+            seconds: 0.1,
+        }
+    }
+
+    #[test]
+    fn one_bad_cell_of_ours_fails() {
+        let rows = [row(OURS, "valid", true), row(OURS, "cut_mid", false), row("rig", "cut_mid", false)];
+        let failures = failures(&rows, true);
+        assert_eq!(failures.len(), 1, "{failures:?}");
+        assert!(failures[0].contains("cut_mid"));
+        assert!(!super::failures(&[row("rig", "cut_mid", true)], true).is_empty());
+    }
+
+    #[test]
+    fn a_peer_that_does_not_run_fails() {
+        assert_eq!(failures(&[row(OURS, "valid", true), row("rig", "valid", false)], true).len(), 1);
+    }
+
+    #[test]
+    fn who_is_better_is_said_of_what_both_met() {
+        let rows = [row(OURS, "a", false), row("rig", "a", true), row("rig", "b", true)];
+        assert_eq!(better(&rows).len(), 1);
+        let rows = [row(OURS, "a", true), row("rig", "a", true), row("rig", "b", true)];
+        assert!(better(&rows).is_empty());
+    }
+}
