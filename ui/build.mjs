@@ -18,7 +18,7 @@ const kept = new Set([".gitignore"]);
 const common = {
   bundle: true,
   minify: true,
-  target: ["chrome114", "firefox121", "safari17"],
+  target: ["chrome123", "firefox121", "safari17.5"],
   jsx: "automatic",
   jsxImportSource: "preact",
   legalComments: "none",
