@@ -8,16 +8,22 @@
 //! `--smoke` is for tests: programs of the dev profile, a few runs of everything, judged by whether
 //! all of it ended right, never by time. It writes to `target/bench` and leaves the results alone.
 
+mod budget;
 mod cost;
 mod crew;
+mod faults;
+mod gate;
 mod machine;
 mod markdown;
+mod mcp;
 mod numbers;
 mod plot;
 mod program;
+mod proxy;
 mod publish;
 mod report;
 mod scale;
+mod size;
 mod visit;
 
 use std::path::PathBuf;
@@ -42,7 +48,16 @@ struct Bench {
     run: fn(&mut Plan) -> Result<Report, Failure>,
 }
 
-const ALL: &[Bench] = &[cost::BENCH, scale::BENCH];
+const ALL: &[Bench] = &[
+    budget::BENCH,
+    cost::BENCH,
+    faults::BENCH,
+    gate::BENCH,
+    mcp::BENCH,
+    proxy::BENCH,
+    scale::BENCH,
+    size::BENCH,
+];
 
 /// How a benchmark is to be run.
 #[derive(Debug)]

@@ -31,7 +31,10 @@ const VALIDATORS: [(&str, &str, &str); 10] = [
 const CASES: [&str; 4] = ["typical", "nested", "wide", "real"];
 
 pub(super) fn report(figures: &Figures, smoke: bool) -> Report {
-    let mut headline = vec![Block::Text(reach(figures)), Block::Table(whole(figures))];
+    let mut headline = vec![Block::Table(whole(figures))];
+    if !smoke {
+        headline.insert(0, Block::Text(reach(figures)));
+    }
     headline.push(Block::Plot(Plot {
         file: "gate-whole".to_owned(),
         title: "Text to arguments that may be used, a typical call".to_owned(),
