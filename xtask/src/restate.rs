@@ -45,7 +45,13 @@ pub(crate) fn server(steps: &mut Steps) -> Result<Option<(&'static str, PathBuf)
 /// `cargo xtask restate`.
 pub(crate) fn run() -> Result<(), Failure> {
     let mut steps = Steps::default();
-    live(&mut steps, "restate", 30, &[], &[]).map(drop)
+    live(&mut steps, "restate", 30, &[], &[])?;
+    // And over HTTP: servers, workers and Restate as processes.
+    let Some((variable, program)) = server(&mut steps)? else { return Ok(()) };
+    let own = ["test", "-p", "callgate-cli", "--features", "restate", "--test", "restate"];
+    let mut test = cargo(&own);
+    test.env(variable, program);
+    steps.run("restate over HTTP", 30, test)
 }
 
 /// `cargo xtask crash --engine restate`.

@@ -29,7 +29,7 @@
 //! client.register(&serving.url(None)).await?;
 //!
 //! let id = Client::new_id();
-//! client.submit(&id, &Submit { goal: "Close ticket 7".into(), caller: serde_json::Value::Null }).await?;
+//! client.submit(&id, &Submit::new("Close ticket 7", serde_json::Value::Null)).await?;
 //! let finish = client.attach(&id).await?;
 //! println!("{}", finish.text.as_deref().unwrap_or_default());
 //! # Ok(()) }
@@ -58,7 +58,7 @@ mod watch;
 pub mod worker;
 
 pub use blob::{BlobError, BlobFuture, Blobs, FileBlobs, INLINE};
-pub use client::{Admin, Client, ClientError, Deployment, Sent};
+pub use client::{Admin, Client, ClientError, Deployment, Look, Sent};
 pub use delta::{DeltaKey, DeltaSink, Deltas, NoDeltas};
 pub use message::{Said, Say, Submit};
 pub use names::{BadServiceName, SERVICE, ServiceName, is_run_id};

@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
-use callgate_machine::event::{Decision, Event, Resolution};
+use callgate_machine::{
+    Record,
+    event::{Decision, Event, Resolution},
+};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -17,6 +20,17 @@ pub struct Submit {
     /// Who wants it: `id`, `roles`, claims.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub caller: Value,
+    /// What the run begins with, where it is a fork of another one
+    /// ([`callgate_machine::fork`]): it goes on after these events, and goal and caller are theirs.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub history: Vec<Record>,
+}
+
+impl Submit {
+    /// A run from its beginning.
+    pub fn new(goal: impl Into<Arc<str>>, caller: Value) -> Self {
+        Self { goal: goal.into(), caller, history: Vec::new() }
+    }
 }
 
 /// What somebody says to a run.
@@ -128,6 +142,10 @@ pub enum Said {
 pub(crate) struct Begun {
     pub at: u64,
     pub build: Arc<str>,
+    /// The events of another run that this one begins with.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub history: Vec<Record>,
+    /// What comes first, or after these.
     pub event: Event,
 }
 

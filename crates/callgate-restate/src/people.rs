@@ -183,6 +183,7 @@ mod tests {
             ],
             pauses: 2,
             ended: None,
+            summary: None,
         }
     }
 

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use callgate_engine::RunSummary;
 use callgate_machine::{Finish, finish::Status};
 use serde::{Deserialize, Serialize};
 
@@ -38,6 +39,9 @@ pub struct RunStatus {
     /// How it ended, in short.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended: Option<Ended>,
+    /// Its facts, as any journal lists them. Older builds did not write them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub summary: Option<RunSummary>,
 }
 
 /// How far a run is, in one word.

@@ -156,7 +156,7 @@ impl std::fmt::Display for Decided {
 
 impl Decided {
     /// What a message said.
-    pub(super) fn of_message(call: &Arc<str>, first: &Message) -> Self {
+    pub fn of_message(call: &Arc<str>, first: &Message) -> Self {
         let was = match &first.body {
             Inbox::Decision { decision, .. } => of_decision(decision),
             Inbox::Answer { text, .. } => Was::Answered(text.clone()),

@@ -62,8 +62,12 @@ impl Book {
         }
     }
 
-    /// The message that a word is.
-    fn word(
+    /// The message that a word is, and what it is said of: for whoever delivers it by other means
+    /// than the journal's.
+    ///
+    /// # Errors
+    /// Nothing of the kind is wanted, somebody was first, or the contract does not admit an edit.
+    pub fn word(
         &self,
         id: &str,
         call: &str,

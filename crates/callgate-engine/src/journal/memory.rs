@@ -59,11 +59,8 @@ impl MemoryJournal {
     /// Folded when it is asked for: runs in memory are many more than lists of them.
     fn summarised(run: &Arc<str>, records: &[Record]) -> Result<RunSummary, JournalError> {
         let mut summary = RunSummary::new(run.clone());
-        let mut element = String::new();
         for record in records {
-            element.clear();
-            Line::of(record)?.push_element(&mut element);
-            summary.fold(record.at, &element);
+            summary.take(record)?;
         }
         Ok(summary)
     }

@@ -6,11 +6,12 @@
 
 use std::sync::Arc;
 
+use callgate_machine::Record;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use super::line::kind_of;
+use super::{JournalError, Line, line::kind_of};
 
 /// Characters of a goal, an answer or a reason that a list keeps.
 const HEAD: usize = 300;
@@ -179,7 +180,7 @@ pub struct Filter {
 
 impl Filter {
     /// Whether a run is wanted.
-    pub(crate) fn admits(&self, run: &RunSummary) -> bool {
+    pub fn admits(&self, run: &RunSummary) -> bool {
         let holds =
             |text: &str, part: &str| text.to_ascii_lowercase().contains(&part.to_ascii_lowercase());
         (self.states.is_empty() || self.states.contains(&run.state))
@@ -312,7 +313,7 @@ struct Worded {
 
 impl RunSummary {
     /// A run without events.
-    pub(crate) fn new(run: Arc<str>) -> Self {
+    pub fn new(run: Arc<str>) -> Self {
         Self {
             run,
             agent: String::new(),
@@ -332,6 +333,17 @@ impl RunSummary {
             tools: Vec::new(),
             faults: Vec::new(),
         }
+    }
+
+    /// Takes in the next event.
+    ///
+    /// # Errors
+    /// It has no JSON: a defect of the machine.
+    pub fn take(&mut self, record: &Record) -> Result<(), JournalError> {
+        let mut element = String::new();
+        Line::of(record)?.push_element(&mut element);
+        self.fold(record.at, &element);
+        Ok(())
     }
 
     /// Takes in an event, as `{"at":…,"type":…,…}`. Whether more than times and counts may have

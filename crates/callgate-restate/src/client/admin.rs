@@ -89,6 +89,42 @@ impl Admin {
         self.http.patch(&format!("/invocations/{invocation}/cancel")).await
     }
 
+    /// Ends an invocation at once. A run that had begun writes nothing more down.
+    ///
+    /// # Errors
+    /// There is no such invocation, or it cannot be reached.
+    pub async fn kill(&self, invocation: &str) -> Result<(), ClientError> {
+        self.http.patch(&format!("/invocations/{invocation}/kill")).await
+    }
+
+    /// Has an invocation go on that Restate paused after too many failed attempts.
+    ///
+    /// # Errors
+    /// There is no such invocation, it is not paused, or it cannot be reached.
+    pub async fn resume(&self, invocation: &str) -> Result<(), ClientError> {
+        self.http.patch(&format!("/invocations/{invocation}/resume")).await
+    }
+
+    /// Forgets an invocation that is over, and what it wrote down.
+    ///
+    /// # Errors
+    /// There is no such invocation, it is not over, or it cannot be reached.
+    pub async fn purge(&self, invocation: &str) -> Result<(), ClientError> {
+        self.http.patch(&format!("/invocations/{invocation}/purge")).await
+    }
+
+    /// Whether a service is there.
+    ///
+    /// # Errors
+    /// It cannot be reached.
+    pub async fn has_service(&self, service: &str) -> Result<bool, ClientError> {
+        match self.http.get::<Value>(&format!("/services/{service}")).await {
+            Ok(_) => Ok(true),
+            Err(ClientError::Refused { status: 404, .. }) => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
     /// Whether it answers.
     pub async fn is_up(&self) -> bool {
         self.http.get::<Value>("/health").await.is_ok()

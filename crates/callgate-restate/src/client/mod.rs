@@ -8,6 +8,7 @@ mod admin;
 mod attend;
 mod http;
 mod keep;
+mod look;
 mod read;
 
 use std::{
@@ -25,8 +26,11 @@ use callgate_machine::{
 use serde::Deserialize;
 use serde_json::Value;
 
-pub use self::admin::{Admin, Deployment, Row};
-use self::http::Http;
+pub use self::{
+    admin::{Admin, Deployment, Row},
+    look::Look,
+};
+use self::{http::Http, look::Places};
 use crate::{
     blob::Packed,
     clock,
@@ -38,6 +42,8 @@ use crate::{
 
 /// The most bytes of a goal and its caller together: Restate takes 32 MiB, and the run keeps it.
 const SUBMIT_LIMIT: usize = 8 * 1024 * 1024;
+/// The most bytes of a fork's beginning.
+const HISTORY_LIMIT: usize = 24 * 1024 * 1024;
 /// How long Restate may be out of reach before a wait for a run gives up.
 const PATIENCE: Duration = Duration::from_secs(120);
 
@@ -96,6 +102,12 @@ pub enum ClientError {
         /// Their length.
         bytes: usize,
     },
+    /// A fork with too much before it.
+    #[error("what the fork begins with has {bytes} bytes; {HISTORY_LIMIT} is the most")]
+    LongHistory {
+        /// Their length.
+        bytes: usize,
+    },
     /// The run's own handler failed for good.
     #[error("run {run} could not be driven to its end: {message}")]
     Failed {
@@ -121,6 +133,14 @@ pub enum ClientError {
     Setup(String),
 }
 
+impl ClientError {
+    /// Whether the same may be answered when it is asked again in a moment: Restate cannot be
+    /// reached, or is not ready.
+    pub fn is_passing(&self) -> bool {
+        http::is_passing(self)
+    }
+}
+
 /// A run that was sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sent {
@@ -138,6 +158,7 @@ pub struct Client {
     http: Http,
     admin: Option<Arc<Admin>>,
     service: ServiceName,
+    places: Arc<Places>,
 }
 
 #[derive(Deserialize)]
@@ -153,7 +174,12 @@ impl Client {
     /// # Errors
     /// The HTTP client cannot be set up.
     pub fn new(ingress: &str) -> Result<Self, ClientError> {
-        Ok(Self { http: Http::new(ingress)?, admin: None, service: ServiceName::default() })
+        Ok(Self {
+            http: Http::new(ingress)?,
+            admin: None,
+            service: ServiceName::default(),
+            places: Arc::default(),
+        })
     }
 
     /// With the admin API at a URL (`http://127.0.0.1:9070`): for workers to register, and to list
@@ -170,7 +196,29 @@ impl Client {
     #[must_use]
     pub fn service(mut self, service: ServiceName) -> Self {
         self.service = service;
+        self.places = Arc::default();
         self
+    }
+
+    /// The service of runs.
+    pub fn service_name(&self) -> &str {
+        self.service.as_str()
+    }
+
+    /// Whether runs can be begun and looked at now: ingress and admin API answer, and a worker of
+    /// the service is registered.
+    ///
+    /// # Errors
+    /// What is missing.
+    pub async fn health(&self) -> Result<(), ClientError> {
+        self.http.get::<Value>("/restate/health").await?;
+        let admin = self.admin.as_ref();
+        let admin = admin.ok_or(ClientError::NeedsAdmin { what: "looking at runs" })?;
+        if admin.has_service(self.service.as_str()).await? {
+            return Ok(());
+        }
+        let (url, service) = (self.http.base().to_owned(), self.service.to_string());
+        Err(ClientError::NoWorker { url, service })
     }
 
     /// The admin API, where its address is known.
@@ -205,6 +253,13 @@ impl Client {
         let bytes = submit.goal.len() + submit.caller.to_string().len();
         if bytes > SUBMIT_LIMIT {
             return Err(ClientError::TooLarge { bytes });
+        }
+        if !submit.history.is_empty() {
+            // The one thing that may come near to what Restate takes.
+            let bytes = serde_json::to_vec(submit).map_or(usize::MAX, |json| json.len());
+            if bytes > HISTORY_LIMIT {
+                return Err(ClientError::LongHistory { bytes });
+            }
         }
         let path = format!("/restate/send/{}/{run}/{}", self.service, names::RUN);
         let answer: SendAnswer = self.post(&path, submit, run).await?;

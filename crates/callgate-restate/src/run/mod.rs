@@ -10,12 +10,14 @@
 //! `select!` on anything but durable futures, clocks and random numbers are absent on purpose.
 
 mod effects;
+mod history;
 mod waiting;
 
 use std::{collections::VecDeque, sync::Arc};
 
 use callgate_contract::{ErrorKind, Executed, Failure, tool};
-use callgate_machine::{Effect, Event, Finish, Run, event::CallFinished};
+use callgate_engine::RunSummary;
+use callgate_machine::{Effect, Event, Finish, Record, Run, event::CallFinished};
 use futures_util::future::BoxFuture;
 use restate_sdk::prelude::*;
 
@@ -65,7 +67,7 @@ pub(crate) fn drive<'s>(
 ) -> BoxFuture<'s, HandlerResult<Json<Packed>>> {
     Box::pin(async move {
         let begun = begin(worker, ctx, submit).await?;
-        let mut going = Going::new(worker, ctx, keys, &begun)?;
+        let mut going = Going::new(worker, ctx, keys, &begun).await?;
         going.inputs.push_back((begun.event, begun.at));
         let finish = going.go().await?;
         Ok(Json(Packed::of(&finish, &*worker.blobs).await?))
@@ -82,8 +84,12 @@ async fn begin(worker: &Shared, ctx: &WorkflowContext<'_>, submit: Submit) -> Ha
             let hash: Arc<str> = tool::hash(&catalog).into();
             worker.blobs.put(&hash, &catalog).await?;
             start.catalog = Some(hash);
-            let event = Event::RunStarted(Box::new(start));
-            let begun = Begun { at: clock::now(), build: worker.build.clone(), event };
+            let (at, build, history) = (clock::now(), worker.build.clone(), submit.history.clone());
+            let event = match history::start_of(&history) {
+                None => Event::RunStarted(Box::new(start)),
+                Some(origin) => history::resumed(origin, &start),
+            };
+            let begun = Begun { at, build, history, event };
             Ok(Json(Packed::of(&begun, &*worker.blobs).await?))
         })
         .name("begin")
@@ -102,13 +108,17 @@ async fn begin(worker: &Shared, ctx: &WorkflowContext<'_>, submit: Submit) -> Ha
 }
 
 impl<'s> Going<'s> {
-    fn new(
+    async fn new(
         worker: &'s Shared,
         ctx: &'s WorkflowContext<'s>,
         keys: &'s Keys,
         begun: &Begun,
     ) -> HandlerResult<Self> {
-        let Event::RunStarted(start) = &begun.event else {
+        let start = match &begun.event {
+            Event::RunStarted(start) => Some(&**start),
+            _ => history::start_of(&begun.history),
+        };
+        let Some(start) = start else {
             return Err(TerminalError::new("the first event is no start of a run").into());
         };
         let run: Arc<str> = ctx.key().into();
@@ -126,17 +136,22 @@ impl<'s> Going<'s> {
             waits: Vec::new(),
             pauses: 0,
             ended: None,
+            summary: Some(RunSummary::new(run.clone())),
         };
-        let engine = &worker.engine;
-        let run = Run::new(run, engine.catalog().clone(), engine.mount().clone());
+        let driver = if begun.history.is_empty() {
+            let engine = &worker.engine;
+            Driver::new(Run::new(run, engine.catalog().clone(), engine.mount().clone()))
+        } else {
+            history::driver(worker, &run, begun).await?
+        };
         let mut waiting = Waiting::default();
         waiting.promise(ctx, keys.keep(names::CANCEL.to_owned()));
         waiting.promise(ctx, keys.keep(names::pause(0)));
-        Ok(Self {
+        let mut going = Self {
             worker,
             ctx,
             keys,
-            driver: Driver::new(run),
+            driver,
             waiting,
             inputs: VecDeque::new(),
             model: None,
@@ -146,7 +161,27 @@ impl<'s> Going<'s> {
             pausing: None,
             body: None,
             ended: false,
-        })
+        };
+        if !begun.history.is_empty() {
+            for record in &begun.history {
+                going.take_note(&record.event);
+            }
+            going.write(&begun.history).await?;
+        }
+        Ok(going)
+    }
+
+    /// Writes events to the run's state, before what follows from them begins.
+    async fn write(&mut self, batch: &[Record]) -> HandlerResult<()> {
+        let first = batch.first().map_or(0, |record| record.seq);
+        let packed = Packed::of(&batch, &*self.worker.blobs).await?;
+        self.ctx.set(&names::events(first), Json(packed));
+        if let Some(summary) = &mut self.status.summary {
+            for record in batch {
+                summary.take(record).map_err(|e| TerminalError::new(e.to_string()))?;
+            }
+        }
+        Ok(())
     }
 
     async fn go(&mut self) -> HandlerResult<Finish> {
@@ -155,9 +190,7 @@ impl<'s> Going<'s> {
             self.stopped = false;
             self.take_note(&input);
             let (batch, effects) = self.driver.record(input, at);
-            let first = batch.first().map_or(0, |record| record.seq);
-            let packed = Packed::of(&batch, &*self.worker.blobs).await?;
-            self.ctx.set(&names::events(first), Json(packed));
+            self.write(&batch).await?;
             self.perform(effects).await?;
             self.say_how_far();
             if self.ended {

@@ -31,7 +31,7 @@ async fn runs_a_second() {
             loop {
                 let Some(run) = left.lock().unwrap().pop_front() else { return };
                 let sent = Instant::now();
-                let submit = Submit { goal: "g".into(), caller: serde_json::Value::Null };
+                let submit = Submit::new("g", serde_json::Value::Null);
                 stack.client.submit(&run, &submit).await.unwrap();
                 let finish = stack.client.attach(&run).await.unwrap();
                 assert_eq!(finish.text.as_deref(), Some("Done."));

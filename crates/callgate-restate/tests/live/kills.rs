@@ -126,7 +126,7 @@ async fn kill_at(lane: &mut Lane, server: &Server, point: Point, victim: Victim)
     let person = person(client.clone(), run.clone(), server, may);
     let one = async {
         let at_point = server.hold(&run, point);
-        let submit = Submit { goal: project::goal(&run).into(), caller: serde_json::Value::Null };
+        let submit = Submit::new(project::goal(&run), serde_json::Value::Null);
         client.submit(&run, &submit).await.unwrap();
         let held = match point {
             Point::Submitted => None,

@@ -185,7 +185,7 @@ async fn cancelled_from_restates_side() {
     let tools = Tools::new();
     let _serving = stack.serve(stack.worker(agent::engine(script, &tools))).await;
     let run = Client::new_id();
-    let submit = callgate_restate::Submit { goal: "g".into(), caller: serde_json::Value::Null };
+    let submit = callgate_restate::Submit::new("g", serde_json::Value::Null);
     let sent = stack.client.submit(&run, &submit).await.unwrap();
     until("the call", || async { (!tools.calls("wait").is_empty()).then_some(()) }).await;
     stack.client.admin_api().unwrap().cancel(&sent.invocation).await.unwrap();

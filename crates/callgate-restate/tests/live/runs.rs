@@ -54,7 +54,7 @@ impl Stack {
     }
 
     pub(crate) async fn submit(&self, run: &str) {
-        let submit = Submit { goal: "do it".into(), caller: serde_json::Value::Null };
+        let submit = Submit::new("do it", serde_json::Value::Null);
         assert!(!self.client.submit(run, &submit).await.unwrap().before);
     }
 
@@ -139,7 +139,7 @@ async fn a_run_from_its_goal_to_its_answer() {
     assert_eq!(stack.client.events(&run, 12).await.unwrap(), []);
 
     // Sent again it is the same run, and attached to again the same answer.
-    let submit = Submit { goal: "do it".into(), caller: serde_json::Value::Null };
+    let submit = Submit::new("do it", serde_json::Value::Null);
     assert!(stack.client.submit(&run, &submit).await.unwrap().before);
     assert_eq!(stack.client.attach(&run).await.unwrap(), finish);
     let listed = stack.client.list().await.unwrap();
@@ -236,7 +236,7 @@ async fn a_call_longer_than_the_servers_patience_is_made_once() {
 #[tokio::test(flavor = "multi_thread")]
 async fn what_cannot_be_is_said_in_words() {
     let Some(stack) = Stack::start().await else { return };
-    let submit = Submit { goal: "do it".into(), caller: serde_json::Value::Null };
+    let submit = Submit::new("do it", serde_json::Value::Null);
     let none = stack.client.submit("r1", &submit).await.unwrap_err().to_string();
     assert!(none.contains("start a worker"), "{none}");
     let bad = stack.client.submit("r 1", &submit).await.unwrap_err().to_string();

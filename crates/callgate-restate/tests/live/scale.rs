@@ -203,7 +203,7 @@ async fn one_worker_and_one_server_of_three_go() {
     let sent = Instant::now();
     let clients: Vec<Client> = servers.iter().map(Restate::client).collect();
     for (n, run) in runs.iter().enumerate() {
-        let submit = Submit { goal: project::goal(run).into(), caller: serde_json::Value::Null };
+        let submit = Submit::new(project::goal(run), serde_json::Value::Null);
         let client = &clients[n % SERVERS];
         // Sent until it is taken: twice is once.
         until("the run to be taken", || async { client.submit(run, &submit).await.ok() }).await;

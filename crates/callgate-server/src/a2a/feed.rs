@@ -37,8 +37,12 @@ impl Feed {
     ///
     /// # Errors
     /// There is no such run.
-    pub(super) fn new(host: &Arc<RunHost>, view: View, until: Until) -> Result<Self, HostError> {
-        let seen = host.watch(view.id(), Some(view.last()))?;
+    pub(super) async fn new(
+        host: &Arc<RunHost>,
+        view: View,
+        until: Until,
+    ) -> Result<Self, HostError> {
+        let seen = host.watch(view.id(), Some(view.last())).await?;
         Ok(Self {
             host: host.clone(),
             view,
@@ -87,7 +91,7 @@ impl Feed {
                 },
                 () = tokio::time::sleep(self.pause) => {
                     self.pause = (self.pause * 2).min(LONGEST);
-                    if delegates(&self.host, &mut self.view) {
+                    if delegates(&self.host, &mut self.view).await {
                         self.ready.push_back(self.view.status_update());
                     }
                 }
@@ -102,14 +106,14 @@ impl Feed {
 }
 
 /// Looks what delegates of a resting run wait for. Whether that is news.
-pub(super) fn delegates(host: &RunHost, view: &mut View) -> bool {
+pub(super) async fn delegates(host: &RunHost, view: &mut View) -> bool {
     if view.state().is_terminal() {
         return false;
     }
     if host.drives(view.id()) {
         return view.delegates_wait(Vec::new());
     }
-    let below = match host.book().delegates(view.id()) {
+    let below = match host.delegates(view.id()).await {
         Ok(below) => below,
         Err(error) => {
             tracing::error!(run = %view.id(), %error, "the delegates of a task cannot be looked at");
@@ -119,7 +123,7 @@ pub(super) fn delegates(host: &RunHost, view: &mut View) -> bool {
     if below.iter().all(|run| run.open.is_empty()) {
         return view.delegates_wait(Vec::new());
     }
-    match host.book().pending(view.id()) {
+    match host.pending(view.id()).await {
         Ok(pending) => view.delegates_wait(pending.iter().map(Wait::of).collect()),
         Err(error) => {
             tracing::error!(run = %view.id(), %error, "what a task waits for cannot be read");

@@ -11,7 +11,7 @@ use crate::http::Identity;
 
 impl A2aServer {
     /// A page of the caller's tasks, those that something happened to last first.
-    pub(super) fn list(
+    pub(super) async fn list(
         &self,
         identity: &Identity,
         params: &ListParams,
@@ -23,7 +23,7 @@ impl A2aServer {
             None => ids::of_owner(owner),
         };
         let filter = Filter { text: Some(begins.clone()), ..Filter::default() };
-        let mut runs = self.0.host.list(&filter).map_err(|error| refused(&error))?;
+        let mut runs = self.0.host.list(filter).await.map_err(|error| refused(&error))?;
         runs.retain(|run| {
             run.run.starts_with(&*begins)
                 && run.parent.is_none()
@@ -49,7 +49,7 @@ impl A2aServer {
                 (total, has_more) = (total + 1, has_more || is_full);
                 continue;
             }
-            let view = match self.own(identity, &run.run) {
+            let view = match self.own(identity, &run.run).await {
                 Ok(view) => view,
                 // Another's id that begins alike, or an agent that is gone.
                 Err(error) if error.kind == Kind::TaskNotFound => continue,

@@ -134,7 +134,7 @@ async fn made(
             }
         }
         Asked::Subscribe(id) => {
-            let feed = server.subscribe(identity, id)?;
+            let feed = server.subscribe(identity, id).await?;
             let first = Update::Task(feed.view().task());
             stream(version, first, Some(feed))
         }
@@ -145,9 +145,9 @@ async fn made(
                     WireError::new(Kind::InvalidParams, "historyLength is a number from 0")
                 })?),
             };
-            done(server.get(identity, id, history)?.write(version))
+            done(server.get(identity, id, history).await?.write(version))
         }
-        Asked::List => done(server.list(identity, &list(uri)?)?.write(version)),
+        Asked::List => done(server.list(identity, &list(uri)?).await?.write(version)),
         Asked::Cancel(id) => done(server.cancel(identity, id).await?.write(version)),
         Asked::Push => return Err(no_push()),
         Asked::ExtendedCard => return Err(no_extended_card()),

@@ -126,15 +126,17 @@ async fn made(
             }
         }
         Method::Subscribe => {
-            let feed = server.subscribe(identity, &CancelParams::read(params)?.id)?;
+            let feed = server.subscribe(identity, &CancelParams::read(params)?.id).await?;
             let first = Update::Task(feed.view().task());
             stream(call.id, version, first, Some(feed))
         }
         Method::Get => {
             let GetParams { id, history } = GetParams::read(params)?;
-            done(server.get(identity, &id, history)?.write(version))
+            done(server.get(identity, &id, history).await?.write(version))
         }
-        Method::List => done(server.list(identity, &ListParams::read(params)?)?.write(version)),
+        Method::List => {
+            done(server.list(identity, &ListParams::read(params)?).await?.write(version))
+        }
         Method::Cancel => {
             let id = CancelParams::read(params)?.id;
             done(server.cancel(identity, &id).await?.write(version))

@@ -189,11 +189,11 @@ impl A2aServer {
             id: Some(id),
         };
         let given = self.0.host.start(new).await.map_err(|error| refused(&error))?;
-        let mut view = self.view(&given.run)?;
+        let mut view = self.view(&given.run).await?;
         if !given.is_new {
-            self.catch_up(&mut view)?;
+            self.catch_up(&mut view).await?;
         }
-        self.follow(view, Until::Turn)
+        self.follow(view, Until::Turn).await
     }
 
     async fn go_on(
@@ -202,7 +202,7 @@ impl A2aServer {
         task: &str,
         message: &Message,
     ) -> Result<Sent, WireError> {
-        let mut view = self.own(identity, task)?;
+        let mut view = self.own(identity, task).await?;
         if let Some(context) = &message.context
             && *context != view.origin().context
         {
@@ -211,7 +211,7 @@ impl A2aServer {
         }
         let key = (view.id().clone(), message.id.clone());
         if self.0.options.deduplicate && self.was_heard(&key) {
-            return self.follow(view, Until::Turn);
+            return self.follow(view, Until::Turn).await;
         }
         if view.state().is_terminal() {
             let words = "the task is over and takes no more messages; send one without taskId";
@@ -232,11 +232,11 @@ impl A2aServer {
             .map_err(|error| refused(&error))?;
         self.hear(key);
         view.heard(&call);
-        self.follow(view, Until::Turn)
+        self.follow(view, Until::Turn).await
     }
 
-    fn follow(&self, view: View, until: Until) -> Result<Sent, WireError> {
-        let feed = Feed::new(&self.0.host, view, until).map_err(|error| refused(&error))?;
+    async fn follow(&self, view: View, until: Until) -> Result<Sent, WireError> {
+        let feed = Feed::new(&self.0.host, view, until).await.map_err(|error| refused(&error))?;
         Ok(Sent::Task(Box::new(feed)))
     }
 
@@ -256,20 +256,20 @@ impl A2aServer {
     }
 
     /// A task as it is.
-    pub(super) fn get(
+    pub(super) async fn get(
         &self,
         identity: &Identity,
         id: &str,
         history: Option<usize>,
     ) -> Result<Task, WireError> {
-        let mut task = self.own(identity, id)?.task();
+        let mut task = self.own(identity, id).await?.task();
         task.keep_history(history);
         Ok(task)
     }
 
     /// Ends a task.
     pub(super) async fn cancel(&self, identity: &Identity, id: &str) -> Result<Task, WireError> {
-        let view = self.own(identity, id)?;
+        let view = self.own(identity, id).await?;
         Self::may(identity, Scope::Run)?;
         let over = || {
             let words = "the task is over; there is nothing to cancel";
@@ -284,7 +284,7 @@ impl A2aServer {
             Err(error) => return Err(refused(&error)),
         }
         let mut feed =
-            Feed::new(&self.0.host, view, Until::End).map_err(|error| refused(&error))?;
+            Feed::new(&self.0.host, view, Until::End).await.map_err(|error| refused(&error))?;
         // What does not end in time is shown as it is; it will.
         let _ = tokio::time::timeout(ENDING, feed.follow()).await;
         let state = feed.view().state();
@@ -295,46 +295,51 @@ impl A2aServer {
     }
 
     /// Follows a task to its end.
-    pub(super) fn subscribe(&self, identity: &Identity, id: &str) -> Result<Box<Feed>, WireError> {
-        let view = self.own(identity, id)?;
+    pub(super) async fn subscribe(
+        &self,
+        identity: &Identity,
+        id: &str,
+    ) -> Result<Box<Feed>, WireError> {
+        let view = self.own(identity, id).await?;
         if view.state().is_terminal() {
             let words = "the task is over; get it instead";
             return Err(WireError::new(Kind::UnsupportedOperation, words).with("taskId", id));
         }
-        Feed::new(&self.0.host, view, Until::End).map(Box::new).map_err(|error| refused(&error))
+        let feed = Feed::new(&self.0.host, view, Until::End).await;
+        feed.map(Box::new).map_err(|error| refused(&error))
     }
 
     /// A task of the caller's, up to date.
-    pub(super) fn own(&self, identity: &Identity, id: &str) -> Result<View, WireError> {
-        let mut view = self.view(id)?;
+    pub(super) async fn own(&self, identity: &Identity, id: &str) -> Result<View, WireError> {
+        let mut view = self.view(id).await?;
         let is_own = view.origin().owner == *identity.name || identity.may(Scope::Admin);
         if !is_own {
             return Err(WireError::no_task(id));
         }
-        self.catch_up(&mut view)?;
+        self.catch_up(&mut view).await?;
         Ok(view)
     }
 
     /// A task by its first event.
-    fn view(&self, id: &str) -> Result<View, WireError> {
-        let first = match self.0.host.journal().load_from(id, 0, 1) {
+    async fn view(&self, id: &str) -> Result<View, WireError> {
+        let first = match self.0.host.records(id, 0, 1).await {
             Ok(records) => records.into_iter().next(),
-            Err(JournalError::UnknownRun { .. }) => None,
-            Err(error) => return Err(refused(&error.into())),
+            Err(HostError::Book(BookError::Journal(JournalError::UnknownRun { .. }))) => None,
+            Err(error) => return Err(refused(&error)),
         };
         let first = first.ok_or_else(|| WireError::no_task(id))?;
-        let summary = self.0.host.book().summary(id).map_err(|error| refused(&error.into()))?;
+        let summary = self.0.host.summary(id).await.map_err(|error| refused(&error))?;
         let agent = self.0.host.agent(Some(&summary.agent));
         let agent = agent.map_err(|_| WireError::no_task(id))?;
         View::begin(&first, agent.engine.catalog().clone()).ok_or_else(|| WireError::no_task(id))
     }
 
-    fn catch_up(&self, view: &mut View) -> Result<(), WireError> {
-        let records = self.0.host.book().records(view.id());
-        for record in records.map_err(|error| refused(&error.into()))? {
+    async fn catch_up(&self, view: &mut View) -> Result<(), WireError> {
+        let records = self.0.host.records(view.id(), 0, usize::MAX).await;
+        for record in records.map_err(|error| refused(&error))? {
             view.take(&record);
         }
-        feed::delegates(&self.0.host, view);
+        feed::delegates(&self.0.host, view).await;
         Ok(())
     }
 

@@ -15,7 +15,7 @@ async fn a_message_in_words_is_a_run_of_the_agent() {
     assert_eq!(task["history"][0]["parts"][0]["text"], "hello there");
     // A task is a run.
     let id = task["id"].as_str().unwrap();
-    let summary = world.host.book().summary(id).unwrap();
+    let summary = world.host.summary(id).await.unwrap();
     assert_eq!((summary.agent.as_str(), summary.goal.as_str()), ("clerk", "hello there"));
     let got = world.rpc("GetTask", json!({ "id": id })).await;
     assert_eq!(got, task);

@@ -162,7 +162,7 @@ impl House {
         let agent = HostedAgent::new(self.engine(journal.clone()));
         let options = HostOptions { look: Duration::from_millis(50), ..options };
         let host = RunHost::new(vec![agent], options).unwrap();
-        let taken = host.resume_all().unwrap();
+        let taken = host.resume_all().await.unwrap();
         let tools = Toolset::new(catalog(), self.backends());
         let api = RunsApi::new(host.clone()).tools(tools);
         let http =

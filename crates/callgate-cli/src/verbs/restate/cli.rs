@@ -52,6 +52,21 @@ pub(crate) struct EngineOptions {
     pub(crate) detach: bool,
 }
 
+/// Where the runs of `callgate serve --engine restate` are.
+#[derive(Debug, Args)]
+pub(crate) struct ServedBy {
+    /// With --engine restate: where Restate takes requests. Default: http://127.0.0.1:8080
+    #[arg(long, env = "CALLGATE_RESTATE_INGRESS", value_name = "URL")]
+    pub(crate) ingress: Option<String>,
+    /// With --engine restate: its admin API, which has the tables that runs are read from.
+    /// Default: http://127.0.0.1:9070
+    #[arg(long, env = "CALLGATE_RESTATE_ADMIN", value_name = "URL")]
+    pub(crate) admin: Option<String>,
+    /// With --engine restate: the workers' service of runs. Default: CallgateRun
+    #[arg(long, value_parser = service, value_name = "NAME")]
+    pub(crate) service: Option<ServiceName>,
+}
+
 /// `callgate worker`.
 #[derive(Debug, Args)]
 pub(crate) struct Worker {

@@ -9,13 +9,15 @@ use callgate_restate::{ClientError, WorkerError};
 pub(super) use self::{run::go as run, worker::go as worker};
 use crate::{exit::Exit, failure::Failure};
 
-fn failed(error: &ClientError) -> Failure {
+pub(super) fn failed(error: &ClientError) -> Failure {
     let told = error.to_string();
     match error {
         ClientError::Unreachable { .. } => Failure::new(Exit::Internal, "unreachable", told),
         ClientError::NoWorker { .. } => Failure::configuration("no_worker", told),
         ClientError::BadId(_) => Failure::configuration("bad_id", told),
-        ClientError::TooLarge { .. } => Failure::configuration("too_large", told),
+        ClientError::TooLarge { .. } | ClientError::LongHistory { .. } => {
+            Failure::configuration("too_large", told)
+        }
         ClientError::UnknownRun { .. } => Failure::configuration("unknown_run", told),
         ClientError::NeedsAdmin { .. } => Failure::configuration("needs_admin", told),
         ClientError::Failed { .. } => Failure::new(Exit::Internal, "run_failed", told),

@@ -33,7 +33,7 @@ pub(crate) fn go(run: &cli::Run) -> Result<Exit, Failure> {
     let id = engine.id.clone().unwrap_or_else(Client::new_id);
     block_on(async {
         let mut signals = Signals::listen().map_err(|e| Failure::io("cannot listen", &e))?;
-        let submit = Submit { goal: goal.into(), caller };
+        let submit = Submit::new(goal, caller);
         let sent = client.submit(&id, &submit).await.map_err(|e| failed(&e))?;
         if engine.detach {
             out::line(&sent.run)?;

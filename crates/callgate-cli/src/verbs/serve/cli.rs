@@ -66,6 +66,9 @@ pub(crate) struct Serve {
     /// Who drives runs
     #[arg(long, value_enum, value_name = "ENGINE")]
     pub(crate) engine: Option<Engine>,
+    #[cfg(feature = "restate")]
+    #[command(flatten)]
+    pub(crate) restate: crate::verbs::restate::cli::ServedBy,
     /// Serve the agent and its tools to other agents, by A2A; the card can be read by everybody
     #[arg(long, conflicts_with_all = ["no_runs", "mcp_stdio"])]
     pub(crate) a2a: bool,
@@ -137,7 +140,7 @@ pub(crate) enum Engine {
     /// This process
     #[default]
     Embedded,
-    /// Workers behind Restate: not by this server yet; `callgate run --engine restate` begins such runs
+    /// Workers behind Restate (`callgate worker`), in builds with the feature restate
     Restate,
 }
 

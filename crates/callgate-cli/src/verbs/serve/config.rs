@@ -182,7 +182,7 @@ pub(crate) enum Approvals {
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub(crate) struct Runs {
-    /// Whether runs are begun and driven here. Default: where the agent has a model.
+    /// Whether runs are begun here. Default: where the agent has a model, or Restate drives them.
     pub(crate) enabled: Option<bool>,
     /// The model, provider:model; else the one in agent.json.
     pub(crate) model: Option<String>,
@@ -190,6 +190,8 @@ pub(crate) struct Runs {
     pub(crate) agents: Vec<PathBuf>,
     /// Who drives them. Default: this process.
     pub(crate) engine: Option<Engine>,
+    /// With the engine restate: where it is, and the workers' services.
+    pub(crate) restate: Restate,
     /// The folder that they are kept in, beside this file; else .callgate in the project's folder.
     pub(crate) journal: Option<PathBuf>,
     /// Runs that are driven at the same time; further ones wait for their turn. Default: 256.
@@ -200,6 +202,20 @@ pub(crate) struct Runs {
     /// Whether the bytes that go to the model's provider and come back are kept with the run,
     /// without headers. Default: yes.
     pub(crate) keep_wire: Option<bool>,
+}
+
+/// Where Restate is.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub(crate) struct Restate {
+    /// Where it takes requests. Default: http://127.0.0.1:8080.
+    pub(crate) ingress: Option<String>,
+    /// Its admin API, which has the tables that runs are read from. Default: http://127.0.0.1:9070.
+    pub(crate) admin: Option<String>,
+    /// The workers' service of the project's agent. Default: CallgateRun.
+    pub(crate) service: Option<String>,
+    /// Those of further agents, by the agent's name: each agent's workers have one of their own.
+    pub(crate) services: BTreeMap<String, String>,
 }
 
 /// The gate proxy.

@@ -21,6 +21,11 @@ use super::{
 };
 use crate::{failure::Failure, journal, model, show::screen::Screen};
 
+/// Whether runs are driven by Restate, not by this process.
+pub(super) fn is_elsewhere(serve: &Serve, config: &Config) -> bool {
+    serve.engine.or(config.runs.engine) == Some(Engine::Restate)
+}
+
 /// The host, where runs are wanted and there is a model for them.
 pub(super) fn host(
     serve: &Serve,
@@ -33,10 +38,12 @@ pub(super) fn host(
     if serve.no_runs || config.runs.enabled == Some(false) {
         return Ok(None);
     }
-    if serve.engine.or(config.runs.engine) == Some(Engine::Restate) {
-        let message = "this server does not drive runs by Restate yet";
-        return Err(Failure::configuration("engine", message)
-            .hint("Workers do: `callgate worker`; `callgate run --engine restate` begins runs."));
+    if is_elsewhere(serve, config) {
+        #[cfg(feature = "restate")]
+        return super::elsewhere::host(serve, config, projects).map(Some);
+        #[cfg(not(feature = "restate"))]
+        return Err(Failure::configuration("engine", "this build knows no Restate")
+            .hint("Build callgate-cli with the feature restate: docs/scale-out.md."));
     }
     let mode = serve.mode.map(Mode::from).or(config.mode);
     let model = serve.model.as_deref().filter(|name| !name.trim().is_empty());

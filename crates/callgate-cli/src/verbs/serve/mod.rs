@@ -3,6 +3,7 @@
 //! - [`cli`], [`config`]: what can be said, on the command line and in a file.
 //! - [`door`]: who may come in.
 //! - [`hosts`]: who drives runs.
+//! - `elsewhere`: runs that workers behind Restate drive.
 //! - [`logs`]: what is logged.
 //! - [`mounts`]: what is served, one file a part.
 //!
@@ -12,6 +13,8 @@
 pub(crate) mod cli;
 pub(crate) mod config;
 mod door;
+#[cfg(feature = "restate")]
+mod elsewhere;
 mod hosts;
 mod logs;
 mod mounts;
@@ -48,6 +51,9 @@ use crate::{
 
 /// How long calls at work have to end, if nobody says otherwise.
 const DRAIN: Duration = Duration::from_secs(10);
+
+/// How often it is looked whether those are there who drive runs elsewhere.
+const ATTEND: Duration = Duration::from_secs(5);
 
 pub(super) fn go(serve: &Serve) -> Result<Exit, Failure> {
     if serve.mcp_stdio && serve.caller.as_deref() == Some("-") {
@@ -196,6 +202,9 @@ impl All<'_> {
             is_quiet,
         })?;
         match &host {
+            Some(host) if hosts::is_elsewhere(self.serve, self.config) => {
+                self.attend(host, &http.options().ready);
+            }
             Some(host) => self.resume(host, &http.options().ready),
             None => http.options().ready.yes(),
         }
@@ -216,17 +225,44 @@ impl All<'_> {
     fn resume(&self, host: &Arc<RunHost>, ready: &Ready) {
         let (host, ready, screen) = (host.clone(), ready.clone(), self.screen.clone());
         // Every run that may go on is read.
-        tokio::task::spawn_blocking(move || match host.resume_all() {
-            Ok(taken) => {
-                if taken > 0 {
-                    screen.line(format!("going on with {}", words::count(taken, "run")));
+        tokio::spawn(async move {
+            match host.resume_all().await {
+                Ok(taken) => {
+                    if taken > 0 {
+                        screen.line(format!("going on with {}", words::count(taken, "run")));
+                    }
+                    ready.yes();
                 }
-                ready.yes();
+                Err(error) => {
+                    let error = words::clean(&error.to_string());
+                    screen.line(format!("runs of before cannot be taken up: {error}"));
+                    ready.no(format!("runs of before cannot be taken up: {error}"));
+                }
             }
-            Err(error) => {
-                let error = words::clean(&error.to_string());
-                screen.line(format!("runs of before cannot be taken up: {error}"));
-                ready.no(format!("runs of before cannot be taken up: {error}"));
+        });
+    }
+
+    /// Tells whether those are there who drive runs, as long as they are served.
+    fn attend(&self, host: &Arc<RunHost>, ready: &Ready) {
+        let (host, ready, screen) = (host.clone(), ready.clone(), self.screen.clone());
+        tokio::spawn(async move {
+            let mut was = None;
+            while !host.is_draining() {
+                let why = host.health().await.err().map(|error| words::clean(&error.to_string()));
+                match &why {
+                    None => ready.yes(),
+                    Some(why) => ready.no(why.clone()),
+                }
+                // Each change once.
+                match (&was, &why) {
+                    (_, Some(why)) if was.as_ref() != Some(&Some(why.clone())) => {
+                        screen.line(format!("runs are not served for now: {why}"));
+                    }
+                    (Some(Some(_)), None) => screen.line("runs are served again".to_owned()),
+                    _ => {}
+                }
+                was = Some(why);
+                tokio::time::sleep(ATTEND).await;
             }
         });
     }

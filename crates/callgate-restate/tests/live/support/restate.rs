@@ -56,6 +56,12 @@ impl Restate {
         restate
     }
 
+    /// A small server of its own, not started.
+    #[allow(dead_code, reason = "for the tests of the command line, which share this file")]
+    pub(crate) fn alone(program: &Path, folder: &Path, ports: Ports) -> Self {
+        Self::of(program, folder, ports, &single(folder, ports))
+    }
+
     /// A server with this configuration, not started.
     pub(crate) fn of(program: &Path, folder: &Path, ports: Ports, config: &str) -> Self {
         fs::create_dir_all(folder).unwrap();

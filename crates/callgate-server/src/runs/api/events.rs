@@ -23,7 +23,7 @@ use super::{
 };
 use crate::{
     http::Scope,
-    runs::{HostError, Seen, SeenStream},
+    runs::{Seen, SeenStream},
 };
 
 /// How often a stream that has nothing to say shows that it is alive.
@@ -94,7 +94,7 @@ pub(super) fn routes() -> Vec<Route> {
                     reply that is still coming; not kept), `end` (the run is over), `error`. Where \
                     nothing follows the position that is given, since the run is over, a stream is \
                     answered with 204, so that a browser stops asking.",
-            problems: &[400, 403, 404],
+            problems: &[400, 403, 404, 502, 503],
         },
         events,
     )]
@@ -126,22 +126,27 @@ async fn events(
     let after = how.last.and_then(|last| last.parse().ok()).or(which.after);
     if !is_stream {
         let limit = which.limit.unwrap_or(PAGE);
-        let page = api.work(move |api| page(api, &run.id, after, limit)).await?;
+        let page = page(&api, &run.id, after, limit).await?;
         return Ok(Told::Page(Box::new(page)));
     }
-    let summary = api.host.book().summary(&run.id)?;
+    let summary = api.host.summary(&run.id).await?;
     let next = after.map_or(0, |after: u64| after.saturating_add(1));
     if summary.state.is_over() && next >= summary.events && after.is_some() {
         return Ok(Told::Nothing);
     }
-    let seen = api.host.watch(&run.id, after)?;
+    let seen = api.host.watch(&run.id, after).await?;
     Ok(Told::Stream(seen, which.deltas.unwrap_or(true), api, run.id))
 }
 
-fn page(api: &Api, run: &str, after: Option<u64>, limit: usize) -> Result<EventPage, Problem> {
-    let summary = api.host.book().summary(run)?;
+async fn page(
+    api: &Api,
+    run: &str,
+    after: Option<u64>,
+    limit: usize,
+) -> Result<EventPage, Problem> {
+    let summary = api.host.summary(run).await?;
     let from = after.map_or(0, |after| after.saturating_add(1));
-    let events = api.host.journal().load_from(run, from, limit).map_err(HostError::from)?;
+    let events = api.host.records(run, from, limit).await?;
     let last = events.last().map(|event| event.seq);
     let is_end = summary.state.is_over() && last.map_or(from, |last| last + 1) >= summary.events;
     Ok(EventPage { events, after: last.or(after), is_end })
@@ -181,7 +186,7 @@ fn streamed(seen: SeenStream, deltas: bool, api: Arc<Api>, run: String) -> Respo
     });
     let end = stream::once(async move {
         // A server that ends lets watchers go; they come back to the next one.
-        match api.host.state(&run) {
+        match api.host.state(&run).await {
             Ok(state) if state.is_over() => Some(end(state)),
             _ => None,
         }

@@ -41,7 +41,7 @@ struct Removed {
     removed: Vec<Arc<str>>,
 }
 
-const PROBLEMS: &[u16] = &[403, 404, 409, 503, 507];
+const PROBLEMS: &[u16] = &[403, 404, 409, 501, 502, 503, 507];
 
 pub(super) fn routes() -> Vec<Route> {
     vec![
@@ -105,13 +105,12 @@ pub(super) fn routes() -> Vec<Route> {
                 tag: "runs",
                 summary: "Begin a run as another one did, up to a hop, and go on from there",
                 about: "Calls before the fork are not made again.",
-                problems: &[400, 403, 404, 409, 413, 415, 422, 503, 507],
+                problems: &[400, 403, 404, 409, 413, 415, 422, 501, 502, 503, 507],
             },
             async |api: Arc<Api>, (By(by), Path(run), Body(fork)): (By, Path<Run>, Body<Fork>)| {
                 let model = fork.model.as_deref();
                 let new = api.host.fork(&run.id, fork.hop, model, Some(by.name)).await?;
-                let id = new.clone();
-                let value = api.work(move |api| view(api, &id)).await?;
+                let value = view(&api, &new).await?;
                 Ok(New { is_new: true, place: format!("/api/runs/{new}"), value })
             },
         ),
@@ -127,7 +126,7 @@ pub(super) fn routes() -> Vec<Route> {
                 problems: PROBLEMS,
             },
             async |api: Arc<Api>, (By(_), Path(run)): (By, Path<Run>)| {
-                let removed = api.host.book().remove(&run.id).await?;
+                let removed = api.host.remove(&run.id).await?;
                 Ok(Json(Removed { removed }))
             },
         ),
@@ -135,5 +134,5 @@ pub(super) fn routes() -> Vec<Route> {
 }
 
 async fn stands(api: &Arc<Api>, run: String) -> Result<Json<RunView>, Problem> {
-    api.work(move |api| view(api, &run)).await.map(Json)
+    view(api, &run).await.map(Json)
 }

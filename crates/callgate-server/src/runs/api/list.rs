@@ -73,7 +73,7 @@ pub(super) fn routes() -> Vec<Route> {
             tag: "runs",
             summary: "List runs, newest first",
             about: "",
-            problems: &[400, 403],
+            problems: &[400, 403, 502, 503],
         },
         list,
     )]
@@ -101,7 +101,7 @@ async fn list(
         limit: Some(limit + 1),
         ..Filter::default()
     };
-    let mut runs = api.work(move |api| Ok(api.host.list(&filter)?)).await?;
+    let mut runs = api.host.list(filter).await?;
     let has_more = runs.len() > limit;
     runs.truncate(limit);
     let last = runs.last().filter(|_| has_more);

@@ -51,7 +51,7 @@ struct TakenIn {
     is_whole: bool,
 }
 
-const PROBLEMS: &[u16] = &[403, 404, 409];
+const PROBLEMS: &[u16] = &[403, 404, 409, 502, 503];
 
 pub(super) fn routes() -> Vec<Route> {
     vec![
@@ -67,8 +67,9 @@ pub(super) fn routes() -> Vec<Route> {
                 problems: PROBLEMS,
             },
             async |api: Arc<Api>, (By(_), Path(run)): (By, Path<Run>)| {
-                api.work(move |api| {
-                    let records = api.host.book().records(&run.id)?;
+                let book = api.host.book(&run.id).await?;
+                api.work(move |_| {
+                    let records = book.records(&run.id)?;
                     Ok(Json(Findings { findings: doctor::examine(&records) }))
                 })
                 .await
@@ -87,8 +88,9 @@ pub(super) fn routes() -> Vec<Route> {
                 problems: PROBLEMS,
             },
             async |api: Arc<Api>, (By(_), Path(run)): (By, Path<Run>)| {
-                api.work(move |api| {
-                    let (records, run) = api.host.book().folded(&run.id)?;
+                let book = api.host.book(&run.id).await?;
+                api.work(move |_| {
+                    let (records, run) = book.folded(&run.id)?;
                     Ok(Json(inspect(&records, &run)))
                 })
                 .await
@@ -106,8 +108,9 @@ pub(super) fn routes() -> Vec<Route> {
                 problems: PROBLEMS,
             },
             async |api: Arc<Api>, (By(_), Path(run)): (By, Path<Run>)| {
-                api.work(move |api| {
-                    let difference = api.host.book().replayed(&run.id)?.err();
+                let book = api.host.book(&run.id).await?;
+                api.work(move |_| {
+                    let difference = book.replayed(&run.id)?.err();
                     let difference = difference.map(|found| found.to_string());
                     Ok(Json(Replayed { holds: difference.is_none(), difference }))
                 })
@@ -126,8 +129,8 @@ pub(super) fn routes() -> Vec<Route> {
                 problems: PROBLEMS,
             },
             async |api: Arc<Api>, (By(_), Path(run)): (By, Path<Run>)| {
+                let book = api.host.book(&run.id).await?;
                 api.work(move |api| {
-                    let book = api.host.book();
                     let mask = (api.mask)(&book.variables(&run.id)?);
                     let exported = book.export(&run.id, &mask)?;
                     Ok(File { name: runfile::file_name(&run.id), bytes: exported.bytes })
@@ -145,12 +148,11 @@ pub(super) fn routes() -> Vec<Route> {
                 summary: "Take in a run that was exported",
                 about: "A file that was changed or cut is refused. A run that is not over goes on \
                         when it is resumed.",
-                problems: &[403, 409, 413, 415, 422, 503, 507],
+                problems: &[403, 409, 413, 415, 422, 501, 502, 503, 507],
             },
             async |api: Arc<Api>, (By(_), Lines(bytes)): (By, Lines)| {
                 let file = api.work(move |_| Ok(runfile::read(&mut &*bytes)?)).await?;
-                let Imported { run, is_new, events, is_whole } =
-                    api.host.book().import(&file).await?;
+                let Imported { run, is_new, events, is_whole } = api.host.import(file).await?;
                 let place = format!("/api/runs/{run}");
                 Ok(New { is_new, place, value: TakenIn { run, is_new, events, is_whole } })
             },

@@ -52,22 +52,16 @@ pub(super) fn routes() -> Vec<Route> {
             tag: "runs",
             summary: "Tell how a run stands",
             about: "",
-            problems: &[403, 404],
+            problems: &[403, 404, 502, 503],
         },
         async |api: Arc<Api>, (By(_), Path(run)): (By, Path<Run>)| {
-            api.work(move |api| view(api, &run.id)).await.map(Json)
+            view(&api, &run.id).await.map(Json)
         },
     )]
 }
 
-pub(super) fn view(api: &Api, run: &str) -> Result<RunView, Problem> {
-    let Standing { summary, waits, finish, trouble } = api.host.standing(run)?;
-    Ok(RunView {
-        delegates: api.host.book().delegates(&summary.run)?,
-        driven_here: api.host.drives(&summary.run),
-        summary,
-        waits,
-        finish,
-        trouble,
-    })
+pub(super) async fn view(api: &Api, run: &str) -> Result<RunView, Problem> {
+    let Standing { summary, waits, delegates, finish, trouble } = api.host.standing(run).await?;
+    let driven_here = api.host.drives(&summary.run);
+    Ok(RunView { summary, waits, delegates, finish, driven_here, trouble })
 }

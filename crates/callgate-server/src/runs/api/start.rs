@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{
     http::{Identity, Scope},
-    runs::{HostError, NewRun, Seen},
+    runs::{NewRun, Seen},
 };
 
 /// A run that is wanted.
@@ -67,7 +67,7 @@ pub(super) fn routes() -> Vec<Route> {
             about: "It is kept before this is answered, and goes on by itself: now, or when it is \
                     its turn. With an `Idempotency-Key` that was used before, the run that was \
                     begun then is answered, with 200.",
-            problems: &[400, 403, 404, 409, 413, 415, 422, 429, 503, 507],
+            problems: &[400, 403, 404, 409, 413, 415, 422, 429, 502, 503, 507],
         },
         start,
     )]
@@ -92,8 +92,7 @@ async fn start(
     if let Some(seconds) = waiting.wait.filter(|seconds| *seconds > 0) {
         settled(&api, &given.run, Duration::from_secs(seconds.into())).await?;
     }
-    let run = given.run.clone();
-    let value = api.work(move |api| view(api, &run)).await?;
+    let value = view(&api, &given.run).await?;
     Ok(New { is_new: given.is_new, place: format!("/api/runs/{}", given.run), value })
 }
 
@@ -131,10 +130,11 @@ fn id_of(identity: &Identity, key: &str) -> Arc<str> {
 
 /// Waits until a run is over or waits for people, at most so long.
 async fn settled(api: &Api, run: &str, most: Duration) -> Result<(), Problem> {
-    let mut seen = api.host.watch(run, None)?;
+    let mut seen = api.host.watch(run, None).await?;
     let wait = async {
         loop {
-            if is_settled(api, run)? {
+            // Nothing more happens by itself.
+            if api.host.rests(run).await? {
                 return Ok(());
             }
             let look = tokio::time::timeout(Duration::from_millis(250), async {
@@ -149,15 +149,4 @@ async fn settled(api: &Api, run: &str, most: Duration) -> Result<(), Problem> {
         }
     };
     tokio::time::timeout(most, wait).await.unwrap_or(Ok(()))
-}
-
-/// Whether nothing more happens by itself: the run is over, waits, or nobody drives it.
-fn is_settled(api: &Api, run: &str) -> Result<bool, Problem> {
-    let state = api.host.state(run)?;
-    if state.is_over() {
-        return Ok(true);
-    }
-    let is_driven =
-        api.host.drives(run) || api.host.journal().driver(run).map_err(HostError::from)?.is_some();
-    Ok(!is_driven)
 }

@@ -94,7 +94,7 @@ struct Heard {
     by: Arc<str>,
 }
 
-const PROBLEMS: &[u16] = &[400, 403, 404, 409, 413, 415, 422, 503, 507];
+const PROBLEMS: &[u16] = &[400, 403, 404, 409, 413, 415, 422, 502, 503, 507];
 
 pub(super) fn routes() -> Vec<Route> {
     vec![

@@ -51,6 +51,53 @@ pub enum HostError {
     /// The host is ending.
     #[error("the server is about to end; the run is kept, and goes on with the next one")]
     Closing,
+    /// The engine that keeps and drives runs cannot be reached.
+    #[error("{engine} cannot be reached: {detail}")]
+    Away {
+        /// Which engine.
+        engine: &'static str,
+        /// Where, and why.
+        detail: String,
+    },
+    /// Nobody does what the engine has.
+    #[error("no worker: {detail}")]
+    NoWorker {
+        /// What was not done, and what becomes of it.
+        detail: String,
+    },
+    /// The engine refused, or said what cannot be read.
+    #[error("{engine} did not do what was asked: {detail}")]
+    Engine {
+        /// Which engine.
+        engine: &'static str,
+        /// What it said.
+        detail: String,
+    },
+    /// What this engine does not do.
+    #[error("with --engine {engine} {what}")]
+    Unsupported {
+        /// Which engine.
+        engine: &'static str,
+        /// What it does not do.
+        what: &'static str,
+        /// What to do instead.
+        instead: &'static str,
+    },
+    /// What is wanted of a run does not go with how it stands.
+    #[error("{0}")]
+    Refused(String),
+    /// The run is not over, and goes on elsewhere.
+    #[error("run {run} is not over; cancel it first")]
+    GoesOn {
+        /// The run.
+        run: Arc<str>,
+    },
+    /// More than the engine takes.
+    #[error("{0}")]
+    TooLong(String),
+    /// Work that ended in a panic. A defect.
+    #[error("the work on this request failed unexpectedly: {0}")]
+    Broken(String),
     /// Something about a run.
     #[error(transparent)]
     Book(#[from] BookError),

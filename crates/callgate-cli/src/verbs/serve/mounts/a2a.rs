@@ -15,6 +15,13 @@ pub(super) fn mount(world: &World<'_>) -> Result<Option<Mount>, Failure> {
         return Ok(None);
     };
     let spec = world.project.spec();
+    // Calls without a model are runs of an agent that has no workers of its own.
+    let has_skills = settings.skills && host.journal().is_some();
+    if settings.skills && !has_skills {
+        world
+            .screen
+            .hint("A2A: the agent is served, its tools are not: such calls run embedded only");
+    }
     let defaults = A2aOptions::default();
     let options = A2aOptions {
         public_url: settings.public_url.clone(),
@@ -23,7 +30,7 @@ pub(super) fn mount(world: &World<'_>) -> Result<Option<Mount>, Failure> {
         v03: settings.v03,
         bearer: world.http.token.is_some() || world.http.tokens_file.is_some(),
         agent: Some(spec.name.as_str().into()),
-        skills: settings.skills.then(|| direct_agent(spec).name.into()),
+        skills: has_skills.then(|| direct_agent(spec).name.into()),
         ..A2aOptions::default()
     };
     let server = A2aServer::new(host.clone(), options)

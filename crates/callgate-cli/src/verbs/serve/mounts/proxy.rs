@@ -24,7 +24,7 @@ pub(super) fn mount(world: &World<'_>) -> Result<Option<Mount>, Failure> {
     let default_model = default_model(world);
     let opener = opener(default_model.clone(), world.base_url.map(str::to_owned));
     let defaults = ProxyOptions::default();
-    let journal = world.host.map(|host| host.journal().clone());
+    let journal = world.host.and_then(|host| host.journal().cloned());
     let yes: Arc<dyn Approver> = Arc::new(ApproveAll);
     let catalog = Catalog {
         tools: world.tools.clone(),

@@ -114,7 +114,37 @@ impl From<HostError> for Problem {
             HostError::Closing => {
                 (StatusCode::SERVICE_UNAVAILABLE, "closing", "Ask the server that takes its place.")
             }
-            HostError::NoAgents | HostError::TwoAgents(_) | HostError::OtherJournal(_) => {
+            HostError::Away { .. } => (
+                StatusCode::SERVICE_UNAVAILABLE,
+                "engine_unreachable",
+                "Start it, or mend its address; runs that it keeps go on by themselves.",
+            ),
+            HostError::NoWorker { .. } => {
+                (StatusCode::SERVICE_UNAVAILABLE, "no_worker", "Start one: `callgate worker`.")
+            }
+            HostError::Engine { .. } => (
+                StatusCode::BAD_GATEWAY,
+                "engine_error",
+                "Its own log has more; GET the run to see how it stands.",
+            ),
+            HostError::Unsupported { instead, .. } => {
+                (StatusCode::NOT_IMPLEMENTED, "engine_unsupported", instead)
+            }
+            HostError::Refused(_) => {
+                (StatusCode::CONFLICT, "refused", "GET the run: it tells how it stands.")
+            }
+            HostError::GoesOn { .. } => (
+                StatusCode::CONFLICT,
+                "run_driven",
+                "Cancel or pause it first, or wait until it ends.",
+            ),
+            HostError::TooLong(_) => {
+                (StatusCode::PAYLOAD_TOO_LARGE, "too_long", "Say it in fewer words.")
+            }
+            HostError::NoAgents
+            | HostError::TwoAgents(_)
+            | HostError::OtherJournal(_)
+            | HostError::Broken(_) => {
                 return Self::internal(detail);
             }
         };

@@ -4,10 +4,11 @@ use std::sync::{Arc, Weak};
 
 use tokio_util::sync::CancellationToken;
 
-use super::{HostError, RunHost};
+use super::Embedded;
+use crate::runs::HostError;
 
 /// Looks until the host ends or is gone.
-pub(super) async fn sweep(host: Weak<RunHost>, closing: CancellationToken) {
+pub(super) async fn sweep(host: Weak<Embedded>, closing: CancellationToken) {
     let Some(look) = host.upgrade().map(|host| host.options.look) else { return };
     let mut tried = tokio::time::Instant::now();
     loop {
@@ -27,7 +28,7 @@ pub(super) async fn sweep(host: Weak<RunHost>, closing: CancellationToken) {
     }
 }
 
-impl RunHost {
+impl Embedded {
     fn deliver(self: &Arc<Self>) -> Result<(), HostError> {
         for run in self.journal().mailed()? {
             // One run that cannot be read is in the way of no other.

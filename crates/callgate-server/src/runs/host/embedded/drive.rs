@@ -6,7 +6,8 @@ use callgate_engine::{Engine, EngineError, JournalError, Outcome, Session};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
-use super::{Active, HostError, RunHost};
+use super::{Active, Embedded};
+use crate::runs::HostError;
 
 /// What there is to drive.
 pub(super) enum Task {
@@ -21,7 +22,7 @@ pub(super) enum Task {
     },
 }
 
-impl RunHost {
+impl Embedded {
     /// Notes that a run is driven here; nothing where it is already.
     pub(super) fn enter(&self, run: &Arc<str>) -> Option<Arc<Active>> {
         let mut active = self.active();

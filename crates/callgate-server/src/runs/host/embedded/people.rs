@@ -4,14 +4,15 @@ use std::sync::Arc;
 
 use callgate_engine::{BookError, Inbox, JournalError, Message, Pending, RunState, Said, Sent};
 
-use super::{HostError, RunHost};
+use super::Embedded;
+use crate::runs::HostError;
 
-impl RunHost {
+impl Embedded {
     /// Leaves a person's word on a call, and takes the run up again where it waits for that.
     ///
     /// # Errors
     /// Nothing of the kind is wanted, somebody else was first, or the journal failed.
-    pub async fn say(
+    pub(super) async fn say(
         self: &Arc<Self>,
         run: &str,
         call: &str,
@@ -27,7 +28,11 @@ impl RunHost {
     ///
     /// # Errors
     /// There is no such run, it is over, or the journal failed.
-    pub async fn send(self: &Arc<Self>, run: &str, message: Inbox) -> Result<Sent, HostError> {
+    pub(super) async fn send(
+        self: &Arc<Self>,
+        run: &str,
+        message: Inbox,
+    ) -> Result<Sent, HostError> {
         let run = self.book.summary(run)?.run;
         let sent = self.journal().send(&run, message).await?;
         self.nudge(&run)?;
@@ -39,7 +44,7 @@ impl RunHost {
     ///
     /// # Errors
     /// There is no such run, or it is over.
-    pub async fn cancel(
+    pub(super) async fn cancel(
         self: &Arc<Self>,
         run: &str,
         by: Option<Arc<str>>,
@@ -62,7 +67,11 @@ impl RunHost {
     ///
     /// # Errors
     /// There is no such run, or it is over.
-    pub async fn pause(self: &Arc<Self>, run: &str, by: Option<Arc<str>>) -> Result<(), HostError> {
+    pub(super) async fn pause(
+        self: &Arc<Self>,
+        run: &str,
+        by: Option<Arc<str>>,
+    ) -> Result<(), HostError> {
         let run = self.going(run)?;
         self.send(&run, Inbox::Pause { by }).await.map(drop)
     }
@@ -72,7 +81,7 @@ impl RunHost {
     ///
     /// # Errors
     /// There is no such run, it is over, or its agent is not hosted here.
-    pub async fn resume(
+    pub(super) async fn resume(
         self: &Arc<Self>,
         run: &str,
         by: Option<Arc<str>>,
@@ -98,7 +107,7 @@ impl RunHost {
     ///
     /// # Errors
     /// The run was delegated, has no such hop, or the model or agent cannot be had.
-    pub async fn fork(
+    pub(super) async fn fork(
         self: &Arc<Self>,
         run: &str,
         hop: u32,

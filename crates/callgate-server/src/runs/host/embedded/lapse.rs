@@ -9,7 +9,8 @@ use std::{
 use callgate_engine::{Filter, Inbox, JournalError, RunState, book::On};
 use callgate_machine::event::Decision;
 
-use super::{HostError, RunHost};
+use super::Embedded;
+use crate::runs::HostError;
 
 /// When which runs are to be looked at, in milliseconds since 1970.
 #[derive(Debug, Default)]
@@ -34,7 +35,7 @@ fn now() -> u64 {
     since.map_or(0, |d| u64::try_from(d.as_millis()).unwrap_or(u64::MAX))
 }
 
-impl RunHost {
+impl Embedded {
     /// Notes when what a run waits for lapses.
     pub(super) fn note_lapses(&self, run: &Arc<str>) {
         match self.book.pending(run) {
@@ -50,8 +51,9 @@ impl RunHost {
     /// Notes them for the runs that wait since before this host was there.
     pub(super) fn note_all_lapses(&self) -> Result<(), HostError> {
         // Most agents' questions wait for ever.
-        let lapses =
-            |agent: &super::HostedAgent| agent.engine.agent().approvals.timeout_seconds.is_some();
+        let lapses = |agent: &crate::runs::HostedAgent| {
+            agent.engine.agent().approvals.timeout_seconds.is_some()
+        };
         for agent in self.agents.iter().filter(|agent| lapses(agent)) {
             let filter = Filter {
                 states: vec![RunState::Running, RunState::Waiting, RunState::Paused],

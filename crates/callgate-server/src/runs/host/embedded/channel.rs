@@ -8,7 +8,7 @@ use std::{
 use callgate_engine::{Notice, Observer};
 use tokio::sync::broadcast;
 
-use super::Seen;
+use crate::runs::Seen;
 
 /// Notices that a slow watcher may be behind; what it misses it reads from the journal.
 const BEHIND: usize = 256;

@@ -1,13 +1,13 @@
 //! Watching a run: what the journal has, then what happens, without a gap or a repeat.
 
-use std::{collections::VecDeque, pin::Pin, sync::Arc, time::Duration};
+use std::{collections::VecDeque, sync::Arc, time::Duration};
 
 use callgate_machine::{Event, Record};
-use callgate_wire::Delta;
-use futures_util::{Stream, stream};
+use futures_util::stream;
 use tokio::sync::broadcast::error::RecvError;
 
-use super::{HostError, RunHost, channel::Ear};
+use super::{Embedded, channel::Ear};
+use crate::runs::{HostError, Seen, SeenStream};
 
 /// How often a run is looked at that is not driven here: the first pause, and the longest.
 const LOOK: Duration = Duration::from_millis(200);
@@ -18,28 +18,8 @@ const RARELY: Duration = Duration::from_secs(5);
 /// Events that are read from the journal at once.
 const PAGE: usize = 500;
 
-/// What a watcher sees.
-#[derive(Debug, Clone)]
-pub enum Seen {
-    /// An event that is in the journal.
-    Record(Arc<Record>),
-    /// More of a reply that is still coming. Not in the journal: whoever comes later does not see
-    /// it, and a later `modelReplied` has all of it.
-    Delta {
-        /// The run.
-        run: Arc<str>,
-        /// The hop.
-        hop: u32,
-        /// The piece.
-        delta: Delta,
-    },
-}
-
-/// What a watcher sees, one after the other.
-pub type SeenStream = Pin<Box<dyn Stream<Item = Result<Seen, HostError>> + Send>>;
-
 struct Watching {
-    host: Arc<RunHost>,
+    host: Arc<Embedded>,
     run: Arc<str>,
     /// The position of the next event.
     next: u64,
@@ -53,7 +33,7 @@ struct Watching {
     is_done: bool,
 }
 
-impl RunHost {
+impl Embedded {
     /// Sees a run: its events after a position (`None`: from the first one on), then what happens
     /// as it happens, with the pieces of replies between where the run is driven here.
     ///
@@ -62,7 +42,11 @@ impl RunHost {
     ///
     /// # Errors
     /// There is no such run. Later errors of the journal end the stream.
-    pub fn watch(self: &Arc<Self>, run: &str, after: Option<u64>) -> Result<SeenStream, HostError> {
+    pub(super) fn watch(
+        self: &Arc<Self>,
+        run: &str,
+        after: Option<u64>,
+    ) -> Result<SeenStream, HostError> {
         let run = self.book.summary(run)?.run;
         let watching = Watching {
             // From before the first look, so that nothing is missed between.

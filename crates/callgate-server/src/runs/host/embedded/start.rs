@@ -6,7 +6,8 @@ use callgate_engine::{BookError, Engine, JournalError};
 use callgate_machine::{Event, event::RunStarted};
 use tokio_util::sync::CancellationToken;
 
-use super::{Given, HostError, NewRun, RunHost, drive::Task};
+use super::{Embedded, drive::Task};
+use crate::runs::{Given, HostError, NewRun};
 
 /// How long a run that somebody else is just beginning may take to be in the journal.
 const BEGINNING: Duration = Duration::from_secs(10);
@@ -14,19 +15,18 @@ const BEGINNING: Duration = Duration::from_secs(10);
 /// The longest id.
 const LONGEST: usize = 128;
 
-impl RunHost {
+impl Embedded {
     /// Begins a run. It is in the journal when this returns, and goes on by itself, now or when it
     /// is its turn.
     ///
     /// # Errors
-    /// There is no such agent, the id is none, a run of that id was begun otherwise, too many wait
-    /// already, the host is ending, or the journal failed.
-    pub async fn start(self: &Arc<Self>, new: NewRun) -> Result<Given, HostError> {
-        if self.is_draining() {
-            return Err(HostError::Closing);
-        }
-        let agent = self.agent(new.agent.as_deref())?;
-        let engine = agent.engine.clone();
+    /// The id is none, a run of that id was begun otherwise, too many wait already, or the journal
+    /// failed.
+    pub(super) async fn start(
+        self: &Arc<Self>,
+        engine: &Arc<Engine>,
+        new: NewRun,
+    ) -> Result<Given, HostError> {
         let start = engine.start(&new.goal, new.caller);
         if let Some(id) = &new.id {
             let fits = |c: char| c.is_ascii_alphanumeric() || "-_.~".contains(c);
@@ -48,7 +48,7 @@ impl RunHost {
                     engine.session(Some(self.channels.observer()), CancellationToken::new());
                 self.begin(session, start).await
             }
-            Some(id) => self.begin_once(&engine, &id, start).await,
+            Some(id) => self.begin_once(engine, &id, start).await,
         }
     }
 
