@@ -23,6 +23,7 @@ use crate::{
     journal::Journal,
     outcome::{EngineError, Outcome},
     session::{Observer, Session},
+    trace::TraceContext,
 };
 
 pub use callgate_machine::builtin::DELEGATE;
@@ -37,6 +38,9 @@ pub(crate) struct Family {
     pub observer: Option<Observer>,
     pub cancel: CancellationToken,
     pub leave: CancellationToken,
+    /// The span of the call.
+    pub trace: Option<TraceContext>,
+    pub traced: bool,
 }
 
 /// The id of the run behind a call.
@@ -84,6 +88,7 @@ async fn drive(
     let lease = family.journal.claim(&id).await?;
     let records = family.journal.load(&id)?;
     let (journal, approver, leave) = (family.journal, family.approver, family.leave);
+    let traced = family.traced;
     if !records.is_empty() {
         let run = child.folded(&id, &records, &*journal)?;
         if let Some(finish) = run.finish() {
@@ -91,16 +96,17 @@ async fn drive(
         }
         let session = Session::new(child.clone(), run, lease, family.observer, family.cancel);
         let session = session.continuing(records.len() as u64).among(journal, approver);
-        return session.leave_with(leave).resume(None).await;
+        return session.traced(traced).leave_with(leave).resume(None).await;
     }
     let mut start = child.start(&goal, family.caller);
     start.parent = Some(Parent { run: family.run, call: effect.call.clone() });
+    start.trace = family.trace;
     let mut agent = child.agent().clone();
     agent.budget = within(&agent.budget, &family.left, effect.timeout.as_secs());
     start.agent = Arc::new(agent);
     let run = callgate_machine::Run::new(id, child.catalog().clone(), child.mount().clone());
     let session = Session::new(child.clone(), run, lease, family.observer, family.cancel);
-    session.among(journal, approver).leave_with(leave).start(start).await
+    session.among(journal, approver).traced(traced).leave_with(leave).start(start).await
 }
 
 /// What the delegate is to do: its `task`, with whatever else it was given.

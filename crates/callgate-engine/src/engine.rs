@@ -37,6 +37,7 @@ pub struct Engine {
     pub(crate) approver: Arc<dyn Approver>,
     pub(crate) stream: bool,
     pub(crate) keeps_wire: bool,
+    pub(crate) traced: bool,
     agent: Arc<Agent>,
     answer: Option<AnswerSchema>,
     catalog: Arc<Catalog>,
@@ -75,6 +76,7 @@ impl Engine {
             approver: Arc::new(DenyAll),
             stream: true,
             keeps_wire: false,
+            traced: false,
             agent: Arc::new(agent),
             answer: None,
             catalog,
@@ -122,6 +124,15 @@ impl Engine {
     #[must_use]
     pub fn keep_wire(mut self, keep: bool) -> Self {
         self.keeps_wire = keep;
+        self
+    }
+
+    /// Whether somebody sends the spans of runs, with the ids of [`trace`](crate::trace): models and
+    /// tools are told the one that is theirs then (`traceparent`). Default: no; a run that began in
+    /// a trace of somebody else's only hands that on.
+    #[must_use]
+    pub fn traced(mut self, traced: bool) -> Self {
+        self.traced = traced;
         self
     }
 

@@ -10,7 +10,7 @@ use callgate_machine::{
 use callgate_model::{Keep, Model, OnDelta};
 use callgate_tool::{Invocation, Invoked};
 use callgate_wire::{
-    Body, Delta, Exchange, ProviderError, ProviderErrorKind, Reply, Request, Retry,
+    Body, Delta, Exchange, ProviderError, ProviderErrorKind, Reply, Request, Retry, TraceContext,
 };
 use futures_util::FutureExt;
 use tokio_util::sync::CancellationToken;
@@ -36,11 +36,14 @@ pub(crate) struct Asking {
     pub observer: Option<Observer>,
     /// The body of the run's previous request, where bodies are kept.
     pub previous: Option<Arc<str>>,
+    /// The span that the provider is told of.
+    pub trace: Option<TraceContext>,
 }
 
 pub(crate) fn ask_model(engine: &Engine, asking: Asking) -> InputFuture<'_> {
     Box::pin(async move {
-        let Asking { run, hop, request, timeout, observer, previous } = asking;
+        let Asking { run, hop, mut request, timeout, observer, previous, trace } = asking;
+        request.trace = trace;
         let stream = engine.stream && observer.is_some();
         let on_delta = |delta: Delta| {
             if let Some(observer) = &observer {
@@ -126,6 +129,7 @@ pub(crate) fn call_tool<'e>(
     engine: &'e Engine,
     run: &Arc<str>,
     effect: ToolCallEffect,
+    trace: Option<TraceContext>,
     cancel: &CancellationToken,
 ) -> InputFuture<'e> {
     let call = effect.call.clone();
@@ -142,6 +146,7 @@ pub(crate) fn call_tool<'e>(
         attempt,
         timeout,
         cancel: cancel.clone(),
+        trace,
     };
     Box::pin(async move {
         let invoked = match backend {

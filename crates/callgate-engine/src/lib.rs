@@ -3,7 +3,8 @@
 //! An [`Engine`] holds what runs share: a model, tools, a journal, somebody to ask. A [`Session`]
 //! drives one run on tokio: it steps the machine, writes what happened to the [`Journal`], and
 //! performs the effects of what was written, in that order. A [`Toolset`] makes single calls
-//! through the same gates, for whoever has a model of their own.
+//! through the same gates, for whoever has a model of their own. [`trace`]: the ids that runs have
+//! among traces, and what tools are told of them.
 //!
 //! Deliberately absent: any decision. Which call runs, when to stop, what the model is told:
 //! that is `callgate_machine`'s, so that every engine does the same.
@@ -39,6 +40,7 @@ mod resume;
 pub mod runfile;
 mod session;
 mod single;
+pub mod trace;
 
 pub use approver::{
     AnswerFuture, Answered, ApproveAll, Approver, AskWith, DenyAll, Elsewhere, ResolutionFuture,

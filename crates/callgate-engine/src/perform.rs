@@ -14,6 +14,7 @@ use crate::{
     engine::Engine,
     flight::{self, Asking},
     session::Observer,
+    trace::TraceContext,
 };
 
 /// A request to the model, as [`callgate_machine::Effect::CallModel`] asks for it.
@@ -30,13 +31,15 @@ pub struct ModelCall {
     pub observer: Option<Observer>,
     /// The body of the run's previous request, where bodies are kept.
     pub previous: Option<Arc<str>>,
+    /// The span that the provider is told of ([`Engine::trace_of_hop`]).
+    pub trace: Option<TraceContext>,
 }
 
 impl Engine {
     /// Asks the model, or one that stands in: gives the `modelReplied` that answers the effect.
     pub async fn ask_model(&self, call: ModelCall) -> Event {
-        let ModelCall { run, hop, request, timeout, observer, previous } = call;
-        let asking = Asking { run, hop, request, timeout, observer, previous };
+        let ModelCall { run, hop, request, timeout, observer, previous, trace } = call;
+        let asking = Asking { run, hop, request, timeout, observer, previous, trace };
         let nothing = Event::ModelReplied {
             hop,
             reply: None,
@@ -48,15 +51,17 @@ impl Engine {
         flight::ask_model(self, asking).await.unwrap_or(nothing)
     }
 
-    /// Calls a tool: gives the `callFinished` that answers the effect.
+    /// Calls a tool: gives the `callFinished` that answers the effect. `trace` is the span that the
+    /// tool is told of ([`Engine::trace_of_call`]).
     pub async fn call_tool(
         &self,
         run: &Arc<str>,
         effect: ToolCallEffect,
+        trace: Option<TraceContext>,
         cancel: &CancellationToken,
     ) -> Event {
         let (call, attempt) = (effect.call.clone(), effect.attempt);
-        let ended = flight::call_tool(self, run, effect, cancel).await;
+        let ended = flight::call_tool(self, run, effect, trace, cancel).await;
         ended.unwrap_or_else(|| {
             let failure = Failure::new(ErrorKind::ToolException, "The tool gave no outcome.")
                 .executed(Executed::Unknown);

@@ -22,6 +22,7 @@ use crate::{
     flight::{self, Asked, Asking, GRACE, InputFuture},
     journal::{Inbox, Journal, Lease, Message},
     outcome::{EngineError, Outcome, Parked},
+    trace::{self, TraceContext},
 };
 
 /// What an observer sees while a run goes on.
@@ -58,6 +59,8 @@ pub struct Session {
     approver: Arc<dyn Approver>,
     /// The body of the last request, where bodies are kept.
     body: Option<Arc<str>>,
+    /// Whether somebody sends the spans of the run.
+    traced: bool,
 }
 
 /// What is under way.
@@ -85,6 +88,7 @@ impl Session {
         cancel: CancellationToken,
     ) -> Self {
         let (journal, approver) = (engine.journal.clone(), engine.approver.clone());
+        let traced = engine.traced;
         Self {
             engine,
             run,
@@ -97,6 +101,7 @@ impl Session {
             journal,
             approver,
             body: None,
+            traced,
         }
     }
 
@@ -119,6 +124,12 @@ impl Session {
     pub(crate) fn among(mut self, journal: Arc<dyn Journal>, approver: Arc<dyn Approver>) -> Self {
         self.journal = journal;
         self.approver = approver;
+        self
+    }
+
+    /// Traced as the run is that it is a part of.
+    pub(crate) fn traced(mut self, traced: bool) -> Self {
+        self.traced |= traced;
         self
     }
 
@@ -149,11 +160,15 @@ impl Session {
     }
 
     /// Writes down that the run begins, and does nothing about it: [`go`](Self::go) does. From here
-    /// on the run is not lost, whatever becomes of this process.
+    /// on the run is not lost, whatever becomes of this process. A run that no other one began is in
+    /// the [trace](crate::trace::within) that the current task works in, unless `start` names one.
     ///
     /// # Errors
     /// The journal failed, or has a run of this id already.
     pub async fn begin(&mut self, mut start: RunStarted) -> Result<(), EngineError> {
+        if start.trace.is_none() && start.parent.is_none() {
+            start.trace = trace::current();
+        }
         start.catalog = self.engine.keep_catalog(&self.journal).await?;
         self.begun = self.record(Event::RunStarted(Box::new(start)), &[]).await?;
         Ok(())
@@ -233,6 +248,7 @@ impl Session {
                             timeout,
                             observer: self.observer.clone(),
                             previous: self.body.clone(),
+                            trace: self.told(|run| trace::of_hop(run, hop)),
                         };
                         flight.model = Some(flight::ask_model(&engine, asking));
                     }
@@ -339,8 +355,9 @@ impl Session {
         call: callgate_machine::ToolCallEffect,
         cancel: &CancellationToken,
     ) -> InputFuture<'e> {
+        let trace = self.told(|run| trace::of_call(run, &call.call, call.attempt));
         let Some(child) = engine.delegates.get(&call.tool.name) else {
-            return flight::call_tool(engine, self.run.id(), call, cancel);
+            return flight::call_tool(engine, self.run.id(), call, trace, cancel);
         };
         let family = Family {
             run: self.run.id().clone(),
@@ -351,8 +368,15 @@ impl Session {
             observer: self.observer.clone(),
             cancel: cancel.child_token(),
             leave: self.leave.clone(),
+            trace,
+            traced: self.traced,
         };
         delegate::call_delegate(child, call, family)
+    }
+
+    /// The span that others are told to be under.
+    fn told(&self, span: impl FnOnce(&str) -> trace::SpanId) -> Option<TraceContext> {
+        trace::told(self.traced, &self.run, || span(self.run.id()))
     }
 
     /// The runs of delegates that have begun and are not over.

@@ -27,6 +27,7 @@ pub struct Toolset {
     catalog: Arc<Catalog>,
     backends: Arc<HashMap<Arc<str>, Arc<dyn Backend>>>,
     spec: Agent,
+    traced: bool,
 }
 
 impl fmt::Debug for Toolset {
@@ -45,6 +46,7 @@ impl Toolset {
             catalog: catalog.into(),
             backends: Arc::new(backends.into_iter().collect()),
             spec: Agent::default(),
+            traced: false,
         }
     }
 
@@ -61,6 +63,13 @@ impl Toolset {
     #[must_use]
     pub fn mode(mut self, mode: Mode) -> Self {
         self.spec.mode = mode;
+        self
+    }
+
+    /// Whether somebody sends the spans of calls ([`Engine::traced`]). Default: no.
+    #[must_use]
+    pub fn traced(mut self, traced: bool) -> Self {
+        self.traced = traced;
         self
     }
 
@@ -89,7 +98,8 @@ impl Toolset {
 
     /// An engine for a whole agent with these tools; only its own settings count.
     pub fn engine(&self, agent: Agent, model: Arc<dyn Model>) -> Engine {
-        let mut engine = Engine::new(agent, model, Catalog::clone(&self.catalog));
+        let mut engine =
+            Engine::new(agent, model, Catalog::clone(&self.catalog)).traced(self.traced);
         for (tool, backend) in &*self.backends {
             engine = engine.backend(tool, backend.clone());
         }
@@ -194,7 +204,8 @@ impl SingleCall {
         let mount = Mount::names_only(&catalog);
         let mut engine =
             Engine::mounted(self.tools.spec, Arc::new(OneCall { call }), catalog.clone(), mount)
-                .stream(false);
+                .stream(false)
+                .traced(self.tools.traced);
         for tool in catalog.tools() {
             if let Some(backend) = self.tools.backends.get(&tool.name) {
                 engine = engine.backend(&tool.name, backend.clone());

@@ -9,7 +9,7 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use callgate_contract::{Adjustment, Failure, Fault, Output, shape::Omission, tier::Tier};
-use callgate_wire::{Exchange, ProviderError, Reply, ToolChoice, Usage};
+use callgate_wire::{Exchange, ProviderError, Reply, ToolChoice, TraceContext, Usage};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -245,6 +245,10 @@ pub struct RunStarted {
     /// The runs whose events this one begins with, oldest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub forked: Vec<Fork>,
+    /// The span that the run is under, where it began in a trace: of whoever asked for it, or of
+    /// the call that it answers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace: Option<TraceContext>,
 }
 
 /// The call of a run that another run answers.

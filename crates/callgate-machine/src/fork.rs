@@ -44,6 +44,8 @@ pub fn fork(records: &[Record], hop: u32, id: &Arc<str>) -> Result<Vec<Record>, 
         records[..=at].iter().map(|record| Record { run: id.clone(), ..record.clone() }).collect();
     let until = forked.len() as u64;
     if let Some(Record { event: Event::RunStarted(start), .. }) = forked.first_mut() {
+        // Nobody who asked for that run asked for this one.
+        start.trace = None;
         // Of the runs that this one was forked from, those that reach into what is kept.
         start.forked.retain(|fork| fork.until < until);
         start.forked.push(Fork { run: origin.clone(), until });

@@ -6,6 +6,7 @@ use callgate_machine::{
     Record,
     event::{Decision, Event, Resolution},
 };
+use callgate_wire::TraceContext;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -171,6 +172,9 @@ pub(crate) struct ToolCallRequest {
     pub attempt: u32,
     pub idempotency_key: Arc<str>,
     pub timeout_ms: u64,
+    /// The span of the attempt, where the run is in a trace.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace: Option<TraceContext>,
 }
 
 /// What a tool call came to.

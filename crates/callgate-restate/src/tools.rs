@@ -72,7 +72,8 @@ pub(crate) async fn call(
             return Ok(Json(Packed::of(&ToolCallReply::InDoubt, &*worker.blobs).await?));
         }
         let flight = worker.flights.enter(&request.run, vec![names::STOP.to_owned()]);
-        let event = worker.engine.call_tool(&request.run, effect, &flight.token).await;
+        let trace = request.trace.clone();
+        let event = worker.engine.call_tool(&request.run, effect, trace, &flight.token).await;
         let reply = ToolCallReply::Ended { at: clock::now(), event: Box::new(event) };
         let packed = Packed::of(&reply, &*worker.blobs).await?;
         *ended.lock().unwrap_or_else(PoisonError::into_inner) = Some(packed.clone());

@@ -3,6 +3,7 @@
 use std::{future::Future, pin::Pin, sync::Arc, time::Duration};
 
 use callgate_contract::{Admitted, Failure, Output};
+use callgate_wire::TraceContext;
 use tokio_util::sync::CancellationToken;
 
 /// One call that passed every gate. There is no other way to make a backend run.
@@ -24,6 +25,9 @@ pub struct Invocation {
     pub timeout: Duration,
     /// Fires when the run is cancelled: the backend stops what it started and returns.
     pub cancel: CancellationToken,
+    /// The span of this attempt, where the run is in a trace: handed on to whatever does the work,
+    /// as W3C Trace Context says.
+    pub trace: Option<TraceContext>,
 }
 
 /// What an invocation came to.

@@ -3,6 +3,7 @@
 use std::{future::Future, time::Duration};
 
 use callgate_contract::{ErrorKind, Executed, Failure};
+use callgate_wire::TraceContext;
 use tokio_util::sync::CancellationToken;
 
 use crate::Invocation;
@@ -20,6 +21,7 @@ pub(crate) struct Call<'a> {
     pub(crate) attempt: u32,
     pub(crate) timeout: Duration,
     pub(crate) cancel: &'a CancellationToken,
+    pub(crate) trace: Option<&'a TraceContext>,
 }
 
 impl<'a> From<&'a Invocation> for Call<'a> {
@@ -32,6 +34,7 @@ impl<'a> From<&'a Invocation> for Call<'a> {
             attempt: invocation.attempt,
             timeout: invocation.timeout,
             cancel: &invocation.cancel,
+            trace: invocation.trace.as_ref(),
         }
     }
 }

@@ -29,6 +29,7 @@
 use std::{any::Any, error::Error, panic::AssertUnwindSafe, pin::Pin, sync::Arc, time::Duration};
 
 use callgate_contract::{ErrorKind, Executed, Failure, Output};
+use callgate_wire::TraceContext;
 use futures_util::FutureExt as _;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value};
@@ -37,6 +38,7 @@ use tokio_util::sync::CancellationToken;
 use crate::{
     Backend, Invocation, InvokeFuture, Invoked,
     call::within,
+    integral,
     registry::{BackendError, Build, Kind},
     text,
 };
@@ -170,13 +172,17 @@ fn panic_message(panic: &(dyn Any + Send)) -> String {
 }
 
 fn read_arguments<A: DeserializeOwned>(arguments: &str) -> Result<A, Failure> {
-    serde_json::from_str(arguments).map_err(|error| {
+    let read = serde_json::from_str(arguments);
+    // Only then: what reads as it is stays as it was written.
+    let respelt = || integral::respelt(arguments).and_then(|text| serde_json::from_str(&text).ok());
+    read.or_else(|error| respelt().ok_or(error)).map_err(|error| {
         // The contract admitted what the type refuses: the two disagree, or the type knows more.
         Failure::new(
             ErrorKind::ToolError,
             format!("the tool could not read its arguments: {error}"),
         )
         .executed(Executed::No)
+        .hint("Change the arguments according to the message.")
     })
 }
 
@@ -205,12 +211,15 @@ pub struct CallContext {
     pub attempt: u32,
     /// Fires when the run is cancelled, for work that was moved to another task or thread.
     pub cancel: CancellationToken,
+    /// The span of this attempt, where the run is in a trace: for the headers of requests that the
+    /// function makes.
+    pub trace: Option<TraceContext>,
 }
 
 impl From<Invocation> for CallContext {
     fn from(invocation: Invocation) -> Self {
-        let Invocation { run, call, idempotency_key, attempt, cancel, .. } = invocation;
-        Self { run, call, idempotency_key, attempt, cancel }
+        let Invocation { run, call, idempotency_key, attempt, cancel, trace, .. } = invocation;
+        Self { run, call, idempotency_key, attempt, cancel, trace }
     }
 }
 
@@ -375,6 +384,8 @@ mod tests {
         let id: Id = read_arguments(r#"{"id": 9007199254740993}"#).unwrap();
         let output = write_output::<u64>(Ok(id.id)).unwrap();
         assert_eq!(output.structured.as_deref(), Some("9007199254740993"));
+        let spelt: Id = read_arguments(r#"{"id": 77.0}"#).unwrap();
+        assert_eq!(spelt.id, 77, "an integer to JSON Schema");
 
         let failure = read_arguments::<Id>(r#"{"id": "x"}"#).map(|_| ()).unwrap_err();
         assert_eq!((failure.kind, failure.executed), (ErrorKind::ToolError, Executed::No));

@@ -41,6 +41,7 @@ async fn call(backends: &Backends, backend: &serde_json::Value, raw: &str) -> In
         attempt: 3,
         timeout: LONG,
         cancel: CancellationToken::new(),
+        trace: None,
     };
     backend.invoke(invocation).await
 }

@@ -12,7 +12,7 @@
 //! - [`responses`], [`anthropic`], [`gemini`], [`ollama`]: these providers' own APIs.
 //! - [`chat`]: OpenAI Chat Completions, as OpenAI and the compatible servers speak it.
 //! - [`names`]: tool names as a provider takes them, and back.
-//! - [`sse`]: server-sent events, cut at any byte.
+//! - [`sse`]: server-sent events, cut at any byte. [`TraceContext`]: which trace a request is in.
 //! - [`inbound`]: the other side: what clients of three of these APIs send, and what they hear.
 //!
 //! What the codecs share is in private modules: `history` (a transcript made right for an API),
@@ -47,6 +47,7 @@ mod request;
 pub mod responses;
 pub mod sse;
 mod think;
+mod trace;
 
 pub use codec::{Codec, Delta, HttpBody, StreamDecoder};
 pub use error::{ProviderError, ProviderErrorKind, Retry};
@@ -57,3 +58,4 @@ pub use request::{
     AnswerFormat, AssistantPart, Extra, Message, Opaque, Part, Request, Sampling, ToolCall,
     ToolChoice, ToolDefinition, ToolResult,
 };
+pub use trace::{NoTraceparent, TraceContext};

@@ -6,6 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
+use crate::TraceContext;
+
 /// One request to a model, in no provider's dialect.
 #[derive(Debug, Clone, Default)]
 pub struct Request {
@@ -34,6 +36,8 @@ pub struct Request {
     pub effort: Option<Arc<str>>,
     /// Fields of one provider's own.
     pub extra: Option<Extra>,
+    /// The span that the request belongs to; in headers, never in the body.
+    pub trace: Option<TraceContext>,
 }
 
 /// How tokens are drawn, as far as several providers have a word for it. What a provider has no

@@ -29,6 +29,7 @@ pub(crate) struct Parts {
     pub backends: Vec<(Arc<str>, Arc<dyn Backend>)>,
     pub delegates: Vec<(Arc<str>, Agent)>,
     pub keep_wire: bool,
+    pub traced: bool,
     pub approver: Option<Arc<dyn Approver>>,
     pub journal: Option<Arc<dyn Journal>>,
     pub answer: Option<AnswerSchema>,
@@ -84,7 +85,7 @@ impl Agent {
         for (tool, delegate) in &parts.delegates {
             engine = engine.delegate(tool, delegate.engine());
         }
-        engine = engine.keep_wire(parts.keep_wire);
+        engine = engine.keep_wire(parts.keep_wire).traced(parts.traced);
         if let Some(approver) = &parts.approver {
             engine = engine.approver(approver.clone());
         }
@@ -105,6 +106,7 @@ pub struct AgentBuilder {
     tools: Vec<(Tool, Arc<dyn Backend>)>,
     delegates: Vec<(Tool, AgentBuilder)>,
     keep_wire: bool,
+    traced: bool,
     approver: Option<Arc<dyn Approver>>,
     journal: Option<Arc<dyn Journal>>,
     answer: Option<AnswerSchema>,
@@ -190,6 +192,14 @@ impl AgentBuilder {
     #[must_use]
     pub fn keep_wire(mut self, keep: bool) -> Self {
         self.keep_wire = keep;
+        self
+    }
+
+    /// Whether somebody sends the spans of its runs, and of its delegates', so that models and tools
+    /// are told the one that is theirs (`traceparent`). Default: no.
+    #[must_use]
+    pub fn traced(mut self, traced: bool) -> Self {
+        self.traced = traced;
         self
     }
 
@@ -330,6 +340,7 @@ impl AgentBuilder {
                 agent.fallbacks = fallbacks.iter().cloned().map(Ok).collect();
             }
             agent.keep_wire |= self.keep_wire;
+            agent.traced |= self.traced;
             delegates.push((tool, agent.build()?));
         }
         let parts = Parts {
@@ -340,6 +351,7 @@ impl AgentBuilder {
             backends,
             delegates,
             keep_wire: self.keep_wire,
+            traced: self.traced,
             approver: self.approver,
             journal: self.journal,
             answer: self.answer,

@@ -11,7 +11,9 @@ mod retry;
 
 use std::{borrow::Cow, time::Duration};
 
-use callgate_wire::{Codec, HttpBody, ProviderError, ProviderErrorKind, Reply, Request, Retry};
+use callgate_wire::{
+    Codec, HttpBody, ProviderError, ProviderErrorKind, Reply, Request, Retry, TraceContext,
+};
 use reqwest::header::{CONTENT_TYPE, HeaderValue};
 
 pub use self::endpoint::{Endpoint, EndpointError};
@@ -131,7 +133,12 @@ impl HttpModel {
             tracing::debug!(model = %self.id, ?note, "the request departs from what was asked");
         }
         let notes = body.notes.clone();
-        let post = self.post(body, on_delta.is_some());
+        let mut post = self.post(body, on_delta.is_some());
+        for (name, value) in request.trace.iter().flat_map(TraceContext::fields) {
+            if let Ok(value) = HeaderValue::try_from(value) {
+                post.headers_mut().insert(name, value);
+            }
+        }
         let show = |delta| {
             shown.store(true, std::sync::atomic::Ordering::Relaxed);
             if let Some(on_delta) = on_delta {

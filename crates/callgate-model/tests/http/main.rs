@@ -8,7 +8,8 @@ use std::{sync::Mutex, time::Duration};
 
 use callgate_model::{Endpoint, HttpModel, HttpOptions, Model, Registry};
 use callgate_wire::{
-    Delta, Message, ProviderError, ProviderErrorKind as Kind, Reply, Request, Retry, chat::Chat,
+    Delta, Message, ProviderError, ProviderErrorKind as Kind, Reply, Request, Retry,
+    TraceContext, chat::Chat,
 };
 use server::{Act, END, Script, Server, answer, json, response, stream};
 
@@ -64,6 +65,26 @@ async fn streamed(
 
 fn text(text: &str) -> Delta {
     Delta::Text(text.to_owned())
+}
+
+#[tokio::test]
+async fn the_trace_is_told_in_headers_at_every_attempt() {
+    let parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+    let trace = TraceContext::read(parent).map(|context| context.with_state("a=1"));
+    let server = Server::start(vec![json(503, &[], "{}"), answer("Hello"), answer("Hello")]).await;
+    let model = model(&server, options());
+    let traced = Request { trace, ..request() };
+    model.reply(&traced, None).await.unwrap();
+    model.reply(&request(), None).await.unwrap();
+    let requests = server.requests();
+    let [first, again, without] = requests.as_slice() else { panic!("{requests:?}") };
+    for sent in [first, again] {
+        assert!(sent.contains(&format!("\r\ntraceparent: {parent}\r\n")), "{sent}");
+        assert!(sent.contains("\r\ntracestate: a=1\r\n"), "{sent}");
+        let (_, body) = sent.split_once("\r\n\r\n").unwrap();
+        assert_eq!(body, r#"{"model":"small","messages":[{"role":"user","content":"Hi"}]}"#);
+    }
+    assert!(!without.contains("trace"), "{without}");
 }
 
 #[tokio::test]

@@ -44,6 +44,7 @@ impl Going<'_> {
         let (worker, run) = (self.worker, self.driver.run.id().clone());
         let stops = vec![names::CANCEL.to_owned(), names::pause(self.status.pauses)];
         let (name, previous) = (format!("model {}", hop.hop), self.body.clone());
+        let trace = worker.engine.trace_of_hop(&self.driver.run, hop.hop);
         let step = self.ctx.run(|| async move {
             let flight = worker.flights.enter(&run, stops);
             // The attempt's number: later ones are higher, on any machine with a clock.
@@ -57,6 +58,7 @@ impl Going<'_> {
                 timeout,
                 observer,
                 previous,
+                trace,
             });
             let thought = tokio::select! {
                 biased;
@@ -93,6 +95,11 @@ impl Going<'_> {
                 attempt: effect.attempt,
                 idempotency_key: effect.idempotency_key.clone(),
                 timeout_ms: u64::try_from(effect.timeout.as_millis()).unwrap_or(u64::MAX),
+                trace: self.worker.engine.trace_of_call(
+                    &self.driver.run,
+                    &effect.call,
+                    effect.attempt,
+                ),
             };
             let packed = Packed::of(&request, &*self.worker.blobs).await?;
             // Restate's own key names the attempt as well: what it has done, it does not do again.

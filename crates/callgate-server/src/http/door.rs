@@ -11,10 +11,11 @@ use axum::{
     middleware::Next,
     response::{IntoResponse as _, Response},
 };
+use callgate_engine::trace::within;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 
 use super::{
-    HttpOptions, Identity, Passed, Rate, Refusal, TraceContext, Watch,
+    HttpOptions, Identity, Passed, Rate, Refusal, Watch,
     bodies::{self, Bodies},
     guard::Guard,
     origin,
@@ -119,12 +120,12 @@ impl Door {
             Ok(mut request) => {
                 request.extensions_mut().insert(form);
                 request.extensions_mut().insert(identity);
-                let Some(trace) = TraceContext::of(request.headers()) else {
+                let Some(context) = trace::of(request.headers()) else {
                     return next.run(request).await;
                 };
-                request.extensions_mut().insert(trace);
+                request.extensions_mut().insert(context.clone());
                 // A run that begins while it is handled belongs to the trace.
-                trace::CURRENT.scope(trace, next.run(request)).await
+                within(context, next.run(request)).await
             }
         }
     }

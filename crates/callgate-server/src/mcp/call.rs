@@ -3,7 +3,7 @@
 use std::{future::Future, pin::Pin, sync::Arc};
 
 use callgate_contract::{Mode, Tool};
-use callgate_engine::{Approver, Called};
+use callgate_engine::{Approver, Called, trace};
 use rmcp::{
     RoleServer,
     model::{CallToolResponse, ErrorData, InputResponses, ProtocolVersion},
@@ -20,7 +20,7 @@ use super::{
     result::result_of,
     server::{Connection, Held, Shared},
 };
-use crate::http::Identity;
+use crate::http::{Identity, TraceContext};
 
 /// What a client sent.
 pub(super) struct Incoming {
@@ -71,6 +71,10 @@ pub(super) async fn call(
         observer,
         cancel: cancel.clone(),
     });
+    let at_the_gates = match trace_of(context) {
+        Some(trace) => Box::pin(trace::within(trace, at_the_gates)),
+        None => at_the_gates,
+    };
     let called =
         attend(context, connection, at_the_gates, place, asking.questions, &cancel, &mut progress)
             .await
@@ -84,6 +88,19 @@ pub(super) async fn call(
         return Ok(shared.rounds.ask(&asked, &binding(&incoming, &who))?.into());
     }
     Ok(result_of(Some(&tool), &called, &shared.marker).into())
+}
+
+/// The trace that a call is in: what its `_meta` says, else the request's headers.
+fn trace_of(context: &RequestContext<RoleServer>) -> Option<TraceContext> {
+    let said = |name: &str| context.meta.get(name).and_then(Value::as_str);
+    let in_meta = said("traceparent").and_then(TraceContext::read).map(|trace| {
+        let state = said("tracestate");
+        state.map_or_else(|| trace.clone(), |state| trace.clone().with_state(state))
+    });
+    in_meta.or_else(|| {
+        let parts = context.extensions.get::<http::request::Parts>()?;
+        parts.extensions.get::<TraceContext>().cloned()
+    })
 }
 
 /// Who calls.

@@ -7,10 +7,13 @@ use std::{fmt::Write as _, sync::Arc};
 
 use callgate_contract::Mode;
 use callgate_engine::{EngineError, Notice, Observer, Outcome};
-use callgate_machine::{Finish, Status, StoppedBy, event::AnswerSchema};
+use callgate_machine::{
+    Finish, Status, StoppedBy,
+    event::{AnswerSchema, RunStarted},
+};
 use callgate_model::Model;
 use callgate_wire::{
-    AssistantPart, Delta, Message, Note, Part, Reply, Request, Stop, ToolChoice,
+    AssistantPart, Delta, Message, Note, Part, Reply, Request, Stop, ToolChoice, TraceContext,
     inbound::{Refusal, RefusalKind},
 };
 use serde_json::Value;
@@ -30,6 +33,8 @@ pub(super) struct Asked {
     pub(super) caller: Value,
     /// How much the gates mend.
     pub(super) mode: Mode,
+    /// The span that the run is under.
+    pub(super) trace: Option<TraceContext>,
 }
 
 /// Runs it to its end.
@@ -40,7 +45,7 @@ pub(super) async fn run(
     told: &mut Told,
     tracker: &TaskTracker,
 ) -> Result<Reply, Refusal> {
-    let Asked { model, request, caller, mode } = asked;
+    let Asked { model, request, caller, mode, trace } = asked;
     if !request.tools.is_empty() {
         return Err(Refusal {
             param: Some("tools".to_owned()),
@@ -68,7 +73,7 @@ pub(super) async fn run(
     }
     let engine = Arc::new(engine);
     let caller = if caller.is_null() { catalog.caller.clone() } else { caller };
-    let start = engine.start(&goal, caller);
+    let start = RunStarted { trace, ..engine.start(&goal, caller) };
     let cancel = CancellationToken::new();
     let _gone = cancel.clone().drop_guard();
     let observer = both(catalog.observer.clone(), shown.map(watching));

@@ -8,20 +8,23 @@ use tokio::time::{Instant, MissedTickBehavior, interval_at};
 
 use super::{
     live::Live,
+    trail::Trail,
     turn::{Answer, Next, Turn},
 };
 
-/// Asks until the turn is over. With `live`, words are shown as they come; `after` sees the turn
-/// after every attempt.
+/// Asks until the turn is over. With `live`, words are shown as they come; `trail` hears of every
+/// attempt, `after` sees the turn after it.
 ///
 /// Dropping the future stops the request that is under way.
 pub(super) async fn drive(
     model: &dyn Model,
     turn: &mut Turn,
     live: Option<&Live>,
+    trail: &Trail,
     mut after: impl FnMut(&mut Turn),
 ) -> Result<Box<Answer>, Refusal> {
     loop {
+        turn.trace(trail.asks());
         let outcome = match live {
             Some(live) => {
                 let show = |delta: Delta| live.delta(delta);
@@ -29,6 +32,7 @@ pub(super) async fn drive(
             }
             None => model.reply(turn.request(), None).await,
         };
+        trail.told(&outcome);
         let next = match outcome {
             Ok(reply) => turn.replied(reply),
             Err(error) => {

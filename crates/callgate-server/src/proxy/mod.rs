@@ -8,11 +8,12 @@
 //! - [`Proxy`]: what is served; [`Proxy::router`] is mounted behind the [`http`](crate::http) room.
 //! - [`ProxyOptions`], [`Allow`], [`Catalog`]: how it is set, which models, the server's own tools.
 //! - [`Opener`]: where models come from.
-//! - [`Served`], [`Told`]: what was done for each request.
+//! - [`Served`], [`Told`], [`Traced`]: what was done for each request.
 //!
 //! Rooms: `routes` (bodies in, answers out), `allow` (names of models), `contracts` and `shelf` (tools
 //! of a request), `turn` (one answer: what is admitted, what goes back; pure), `drive` (asking), `live`
-//! (streams), `catalog` (runs of the server's own tools), `told`.
+//! (streams), `catalog` (runs of the server's own tools), `told`, `trail`
+//! (traces).
 //!
 //! Not here: what the APIs' bytes mean (`callgate_wire::inbound`), and judging arguments
 //! (`callgate_contract`).
@@ -27,6 +28,7 @@ mod options;
 mod routes;
 mod shelf;
 mod told;
+mod trail;
 mod turn;
 
 use std::sync::Arc;
@@ -39,6 +41,7 @@ pub use allow::Allow;
 pub use opened::{Opened, Opener};
 pub use options::{Catalog, ProxyOptions};
 pub use told::{AdjustedCall, RefusedCall, Remark, Served, Told, Watch};
+pub use trail::{Hop, Traced};
 
 use self::{opened::Models, shelf::Shelf};
 

@@ -43,6 +43,10 @@ pub struct ProxyOptions {
     pub catalog: Option<Catalog>,
     /// Sees each request that was served; must not block.
     pub watch: Option<Watch>,
+    /// Whether whoever watches sends spans: what was [`traced`](super::Served::traced) is told then,
+    /// and providers are told their span (`traceparent`). The toolset of `catalog` has a word of its
+    /// own for that.
+    pub traced: bool,
 }
 
 /// The server's own tools, for requests with `x-callgate-tools: catalog`.
@@ -80,6 +84,7 @@ impl Default for ProxyOptions {
             drain: Duration::from_secs(10),
             catalog: None,
             watch: None,
+            traced: false,
         }
     }
 }

@@ -7,6 +7,8 @@ use callgate_wire::{Note, Usage, inbound::Dialect};
 use http::{HeaderMap, HeaderName, HeaderValue};
 use serde::Serialize;
 
+use super::trail::Traced;
+
 /// The longest header, in bytes.
 const LONGEST: usize = 2048;
 
@@ -31,6 +33,8 @@ pub struct Served {
     pub usage: Usage,
     /// How long it took.
     pub time: Duration,
+    /// Its spans, where they are sent.
+    pub traced: Option<Traced>,
 }
 
 /// What was done for an answer.

@@ -3,15 +3,16 @@
 //! Nothing in the engine knows of this: whatever is told here was an event first. [`Telemetry`]
 //! gives an [`Observer`] for runs and a [`Watch`] for requests, counts, and sends spans.
 //!
-//! - `story`: one run as its events tell it, a fold; `stories`: all of them. `ids`: traces and
-//!   spans are named by what they stand for, so that a run goes on in its trace in another process.
+//! - `story`: one run as its events tell it, a fold; `stories`: all of them. Ids of traces and spans
+//!   are [`callgate_engine::trace`]'s: named by what they stand for, so that a run goes on in its
+//!   trace in another process, and tools are told the same ones.
 //! - `metrics`: Prometheus. `otlp`: OpenTelemetry. `semconv`: the names of its GenAI conventions.
-//! - `proxied`: answers of the gate proxy.
+//! - `proxied`: answers of the gate proxy. `chat`: requests to models, of runs and of the proxy.
 //! - `content`: what people and models said, which is left out unless it is asked for.
 
+mod chat;
 mod content;
 mod fact;
-mod ids;
 mod metrics;
 mod otlp;
 #[cfg(feature = "proxy")]
@@ -28,21 +29,22 @@ use std::{
 };
 
 use axum::{Router, middleware, response::IntoResponse as _, routing::get};
-use callgate_engine::{Notice, Observer};
+use callgate_engine::{JournalError, Notice, Observer};
 use callgate_machine::{Event, Record};
 use http::header;
 
 use self::{metrics::Metrics, otlp::Exporter, stories::Stories, story::Told};
 use crate::{
     ServeError,
-    http::{Scope, TraceContext, Watch, needs},
+    http::{Scope, Watch, needs},
 };
 
 /// The most ancestors of a run that are looked up.
 const GENERATIONS: usize = 8;
 
-/// Gives the events of a run that is in the journal, from the first; nothing where it is not.
-pub type History = Arc<dyn Fn(&str) -> Vec<Record> + Send + Sync>;
+/// Gives the events of a run that is in the journal, from the first; none where it is not. A run
+/// whose past cannot be read is told of from there on, and its span says so.
+pub type History = Arc<dyn Fn(&str) -> Result<Vec<Record>, JournalError> + Send + Sync>;
 
 /// How runs are told of.
 #[derive(Clone)]
@@ -83,6 +85,9 @@ struct Inner {
     stories: Mutex<Stories>,
     metrics: Metrics,
     exporter: Option<Exporter>,
+    /// Whether spans have what was said.
+    #[cfg_attr(not(feature = "proxy"), expect(dead_code, reason = "runs have it in their stories"))]
+    with_content: bool,
     history: OnceLock<History>,
 }
 
@@ -102,9 +107,11 @@ impl Telemetry {
         let TelemetryOptions { service, endpoint, content, history } = options;
         let sends = endpoint.is_some() || otlp::is_in_environment();
         let exporter = sends.then(|| Exporter::new(endpoint.as_deref(), &service)).transpose()?;
-        let stories = Mutex::new(Stories::new(content || otlp::wants_content()));
+        let with_content = content || otlp::wants_content();
+        let stories = Mutex::new(Stories::new(with_content));
         let history = history.map(OnceLock::from).unwrap_or_default();
-        Ok(Self(Arc::new(Inner { stories, metrics: Metrics::new(), exporter, history })))
+        let metrics = Metrics::new();
+        Ok(Self(Arc::new(Inner { stories, metrics, exporter, with_content, history })))
     }
 
     /// Where to read the past of runs, for whoever opens a journal only later. The first counts.
@@ -118,17 +125,13 @@ impl Telemetry {
         self.0.exporter.is_some()
     }
 
-    /// Sees runs, and those of their delegates.
+    /// Sees runs, and those of their delegates. Where spans are sent, the engines of those runs are
+    /// to be [`traced`](callgate_engine::Engine::traced), so that tools and models are told theirs.
     pub fn observer(&self) -> Observer {
-        self.observer_under(None)
-    }
-
-    /// The same for a run that a request began which belongs to a trace.
-    pub fn observer_under(&self, trace: Option<TraceContext>) -> Observer {
         let telemetry = self.clone();
         Arc::new(move |notice| {
             if let Notice::Record(record) = notice {
-                telemetry.record(record, trace);
+                telemetry.record(record);
             }
         })
     }
@@ -156,10 +159,8 @@ impl Telemetry {
         self.0.metrics.text()
     }
 
-    /// The next record of a run. `trace` counts for the first one of a run that no other began;
-    /// where it is absent, that of the request which the current task handles.
-    pub fn record(&self, record: &Record, trace: Option<TraceContext>) {
-        let trace = trace.or_else(TraceContext::current);
+    /// The next record of a run.
+    pub fn record(&self, record: &Record) {
         let mut past = Vec::new();
         self.look_up(record, &mut past);
         let mut told = Vec::new();
@@ -169,7 +170,7 @@ impl Telemetry {
             for records in past.iter().rev() {
                 stories.recall(records, &mut told);
             }
-            told.extend(stories.take(record, trace));
+            told.extend(stories.take(record));
         }
         for told in told {
             match told {
@@ -197,7 +198,13 @@ impl Telemetry {
             _ => Some(record.run.clone()),
         };
         while let Some(run) = wanted.filter(|run| past.len() < GENERATIONS && !knows(run)) {
-            let mut records = history(&run);
+            let mut records = history(&run).unwrap_or_else(|error| {
+                tracing::warn!(
+                    run = %run, %error,
+                    "the past of a run cannot be read: its trace and its counts begin in its middle",
+                );
+                Vec::new()
+            });
             if run == record.run {
                 records.retain(|past| past.seq < record.seq);
             }

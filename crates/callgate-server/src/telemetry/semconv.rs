@@ -37,6 +37,23 @@ pub(super) const VERDICT: &str = "callgate.verdict";
 pub(super) const DECISION: &str = "callgate.approval.decision";
 pub(super) const LOOKUP: &str = "callgate.lookup_of";
 
+pub(super) const PAST_MISSING: &str = "callgate.run.past_missing";
+pub(super) const FIRST_SEQ: &str = "callgate.run.first_seq";
+#[cfg(feature = "proxy")]
+pub(super) const API: &str = "callgate.proxy.api";
+#[cfg(feature = "proxy")]
+pub(super) const ATTEMPTS: &str = "callgate.proxy.attempts";
+#[cfg(feature = "proxy")]
+pub(super) const STREAMED: &str = "callgate.proxy.streamed";
+
+// Of the conventions for HTTP, which are stable.
+#[cfg(feature = "proxy")]
+pub(super) const HTTP_METHOD: &str = "http.request.method";
+#[cfg(feature = "proxy")]
+pub(super) const HTTP_ROUTE: &str = "http.route";
+#[cfg(feature = "proxy")]
+pub(super) const HTTP_STATUS: &str = "http.response.status_code";
+
 /// The conventions' name of a provider of ours.
 pub(super) fn provider(ours: &str) -> &str {
     match ours {

@@ -5,9 +5,8 @@ use std::{
     time::{Duration, SystemTime},
 };
 
+use callgate_engine::trace::{SpanId, TraceId};
 use opentelemetry::{KeyValue, trace::SpanKind};
-
-use super::ids::{SpanId, TraceId};
 
 /// The most events of a span; further ones are counted.
 const MOST_EVENTS: usize = 128;

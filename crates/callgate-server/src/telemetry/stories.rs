@@ -2,15 +2,14 @@
 
 use std::{collections::HashMap, sync::Arc};
 
-use callgate_machine::{Event, Record};
+use callgate_engine::trace;
+use callgate_machine::{Event, Record, event::RunStarted};
 
 use super::{
     fact::Fact,
-    ids,
     span::Place,
     story::{Story, Told},
 };
-use crate::http::TraceContext;
 
 /// Runs that are remembered; beyond it those that were heard of longest ago are forgotten, and
 /// read again from the journal when they go on.
@@ -37,7 +36,7 @@ impl Stories {
     /// the run is known.
     pub(super) fn recall(&mut self, past: &[Record], out: &mut Vec<Told>) {
         let Some(first) = past.first() else { return };
-        let mut story = self.story(first, None);
+        let mut story = self.story(first);
         let mut told = Vec::new();
         for record in past {
             story.take(record, &mut told);
@@ -49,11 +48,11 @@ impl Stories {
     }
 
     /// The next record of a run, and what came of it.
-    pub(super) fn take(&mut self, record: &Record, under: Option<TraceContext>) -> Vec<Told> {
+    pub(super) fn take(&mut self, record: &Record) -> Vec<Told> {
         let mut out = Vec::new();
         let mut story = match self.runs.remove(&record.run) {
             Some(story) => story,
-            None => self.story(record, under),
+            None => self.story(record),
         };
         story.take(record, &mut out);
         if !story.is_sampled() {
@@ -67,28 +66,41 @@ impl Stories {
         out
     }
 
-    fn story(&self, first: &Record, under: Option<TraceContext>) -> Story {
-        let derived = || Place { trace: ids::trace(&first.run), parent: None, sampled: true };
-        let place = match &first.event {
-            Event::RunStarted(start) => match (&start.parent, under) {
-                (Some(parent), _) => match self.runs.get(&parent.run) {
-                    Some(story) => story.place_of_child(&parent.call),
-                    None => {
-                        let span = ids::call(&parent.run, &parent.call, 1);
-                        let trace = ids::trace(&parent.run);
-                        Place { trace, parent: Some((span, false)), sampled: true }
-                    }
-                },
-                (None, Some(context)) => Place {
-                    trace: context.trace,
-                    parent: Some((context.span, true)),
-                    sampled: context.sampled,
-                },
-                (None, None) => derived(),
-            },
-            _ => derived(),
+    fn story(&self, first: &Record) -> Story {
+        match &first.event {
+            Event::RunStarted(start) => {
+                let place = self.place(&first.run, start);
+                Story::new(first.run.clone(), place, self.with_content)
+            }
+            // Where it stands only its first event would say.
+            _ => {
+                let place = Place { trace: trace::of_run(&first.run), parent: None, sampled: true };
+                Story::without_past(first, place, self.with_content)
+            }
+        }
+    }
+
+    /// Under whoever asked for it, or the call that it answers.
+    fn place(&self, run: &str, start: &RunStarted) -> Place {
+        let under = start.trace.as_ref();
+        let own = || trace::of_run(start.parent.as_ref().map_or(run, |parent| &parent.run));
+        let parent = match &start.parent {
+            None => under.map(|under| (under.span, true)),
+            Some(parent) => {
+                let known = self.runs.get(&parent.run);
+                let span = match (known, under) {
+                    (Some(story), _) => story.span_of(&parent.call),
+                    (None, Some(under)) => under.span,
+                    (None, None) => trace::of_call(&parent.run, &parent.call, 1),
+                };
+                if let (Some(story), None) = (known, under) {
+                    return Place { parent: Some((span, false)), ..story.place() };
+                }
+                Some((span, false))
+            }
         };
-        Story::new(first.run.clone(), place, self.with_content)
+        let sampled = under.is_none_or(|under| under.sampled);
+        Place { trace: under.map_or_else(own, |under| under.trace), parent, sampled }
     }
 
     fn keep(&mut self, run: Arc<str>, story: Story, out: &mut Vec<Told>) {

@@ -4,17 +4,18 @@
 
 use std::{borrow::Cow, collections::BTreeMap, sync::Arc};
 
+use callgate_engine::trace;
 use callgate_machine::{
     Event, Finish, Record, Status,
     event::{CallFinished, CallGated, Decision, GateVerdict, RunStarted},
 };
 use callgate_wire::{Reply, Usage};
-use opentelemetry::{Array, KeyValue, StringValue, Value, trace::SpanKind};
+use opentelemetry::{KeyValue, trace::SpanKind};
 
 use super::{
-    content,
+    chat, content,
     fact::Fact,
-    ids, semconv as names,
+    semconv as names,
     span::{Events, Place, Span},
     words,
 };
@@ -55,6 +56,8 @@ pub(super) struct Story {
     started: BTreeMap<Arc<str>, Started>,
     /// When the run was last heard of.
     pub(super) seen: u64,
+    /// Whether it is known only from somewhere in its middle on.
+    is_pastless: bool,
     with_content: bool,
 }
 
@@ -101,8 +104,19 @@ impl Story {
             judged: BTreeMap::new(),
             started: BTreeMap::new(),
             seen: 0,
+            is_pastless: false,
             with_content,
         }
+    }
+
+    /// A run that is heard of in its middle, and whose past nobody can tell.
+    pub(super) fn without_past(first: &Record, place: Place, with_content: bool) -> Self {
+        let mut story = Self::new(first.run.clone(), place, with_content);
+        (story.began, story.is_pastless) = (first.at, true);
+        let seq = i64::try_from(first.seq).unwrap_or(i64::MAX);
+        let attributes = vec![KeyValue::new(names::FIRST_SEQ, seq)];
+        story.happened("callgate.run.past_missing", first.at, attributes);
+        story
     }
 
     /// Whether it goes on.
@@ -115,10 +129,15 @@ impl Story {
         self.is_single
     }
 
-    /// Where a run stands that a call of this one began.
-    pub(super) fn place_of_child(&self, call: &str) -> Place {
+    /// Where it stands.
+    pub(super) fn place(&self) -> Place {
+        self.place
+    }
+
+    /// The span of a call under way.
+    pub(super) fn span_of(&self, call: &str) -> trace::SpanId {
         let attempt = self.started.get(call).map_or(1, |started| started.attempt);
-        Place { parent: Some((ids::call(&self.run, call, attempt), false)), ..self.place }
+        trace::of_call(&self.run, call, attempt)
     }
 
     /// The next record.
@@ -261,24 +280,9 @@ impl Story {
             usage,
         }));
         let mut attributes = self.common("chat");
-        let (provider, own) = names::model(model);
-        attributes.push(KeyValue::new(names::PROVIDER, provider.to_owned()));
-        attributes.push(KeyValue::new(names::REQUEST_MODEL, own.to_owned()));
-        attributes.push(KeyValue::new(names::HOP, i64::from(hop)));
-        if let Some(reply) = reply {
-            if let Some(said) = &reply.model {
-                attributes.push(KeyValue::new(names::RESPONSE_MODEL, said.clone()));
-            }
-            let reason = StringValue::from(words::stop(reply));
-            let reasons = Value::Array(Array::String(vec![reason]));
-            attributes.push(KeyValue::new(names::FINISH_REASONS, reasons));
-            attributes.extend(tokens(usage));
-            if self.with_content {
-                attributes.push(KeyValue::new(names::OUTPUT_MESSAGES, content::reply(reply)));
-            }
-        }
-        let name = format!("chat {own}").into();
-        let id = ids::hop(&self.run, hop);
+        attributes.extend(chat::attributes(model, hop, reply, self.with_content));
+        let name = format!("chat {}", names::model(model).1).into();
+        let id = trace::of_hop(&self.run, hop);
         let error = error.map(Cow::Borrowed);
         out.push(self.span(name, SpanKind::Client, id, (began, at), attributes, error));
     }
@@ -337,7 +341,7 @@ impl Story {
             }
         }
         let name = format!("execute_tool {}", started.tool).into();
-        let id = ids::call(&self.run, call, started.attempt);
+        let id = trace::of_call(&self.run, call, started.attempt);
         let error = error.map(Cow::Borrowed);
         out.push(self.span(name, SpanKind::Internal, id, (started.at, at), attributes, error));
     }
@@ -372,11 +376,14 @@ impl Story {
         attributes.push(KeyValue::new(names::REQUEST_MODEL, own.to_owned()));
         attributes
             .push(KeyValue::new(names::OUTPUT_TYPE, if self.is_json { "json" } else { "text" }));
-        attributes.extend(tokens(self.usage));
+        attributes.extend(chat::tokens(self.usage));
         attributes.push(KeyValue::new(names::CALLS, i64::from(self.calls_made)));
         attributes.push(KeyValue::new(names::STATUS, status));
         if let Some(stopped_by) = stopped_by.clone() {
             attributes.push(KeyValue::new(names::STOPPED_BY, stopped_by));
+        }
+        if self.is_pastless {
+            attributes.push(KeyValue::new(names::PAST_MISSING, true));
         }
         if let Some(said) = self.said.take() {
             attributes.push(KeyValue::new(names::INPUT_MESSAGES, said));
@@ -388,7 +395,7 @@ impl Story {
             Status::Answered => None,
             _ => Some(fault.or(stopped_by).unwrap_or(Cow::Borrowed("_OTHER"))),
         };
-        let id = ids::turn(&self.run, self.turn);
+        let id = trace::of_turn(&self.run, self.turn);
         let name = format!("invoke_agent {}", self.agent).into();
         let events = std::mem::take(&mut self.events);
         out.push(Told::Span(Box::new(Span {
@@ -425,12 +432,12 @@ impl Story {
         &self,
         name: Cow<'static, str>,
         kind: SpanKind,
-        id: ids::SpanId,
+        id: trace::SpanId,
         (began, ended): (u64, u64),
         attributes: Vec<KeyValue>,
         error: Option<Cow<'static, str>>,
     ) -> Told {
-        let own = (ids::turn(&self.run, self.turn), false);
+        let own = (trace::of_turn(&self.run, self.turn), false);
         let parent = if self.is_single { self.place.parent } else { Some(own) };
         let (trace, events) = (self.place.trace, Events::default());
         Told::Span(Box::new(Span {
@@ -455,19 +462,4 @@ impl Story {
 
 fn mended(adjustments: &[callgate_contract::Adjustment], out: &mut Vec<Told>) {
     out.extend(adjustments.iter().map(|one| Told::Fact(Fact::Mended { name: one.name.clone() })));
-}
-
-fn tokens(usage: Usage) -> Vec<KeyValue> {
-    let count = |name, tokens: u64| KeyValue::new(name, i64::try_from(tokens).unwrap_or(i64::MAX));
-    let mut attributes = vec![
-        count(names::INPUT_TOKENS, usage.input_tokens),
-        count(names::OUTPUT_TOKENS, usage.output_tokens),
-    ];
-    if usage.cached_tokens > 0 {
-        attributes.push(count(names::CACHED_TOKENS, usage.cached_tokens));
-    }
-    if usage.reasoning_tokens > 0 {
-        attributes.push(count(names::REASONING_TOKENS, usage.reasoning_tokens));
-    }
-    attributes
 }

@@ -18,7 +18,7 @@ use axum::{
 };
 use callgate_server::{
     ServeError,
-    http::{HttpOptions, HttpServer, Identity, Scope, TraceContext, needs},
+    http::{HttpOptions, HttpServer, Identity, Scope, needs},
 };
 use serde_json::{Value, json};
 use tokio::{
@@ -145,6 +145,6 @@ fn router(seen: Seen, streams: Arc<AtomicUsize>) -> Router {
 }
 
 async fn who(Extension(identity): Extension<Identity>) -> Json<Value> {
-    let trace = TraceContext::current().map(|trace| trace.to_string());
+    let trace = callgate_engine::trace::current().map(|trace| trace.to_string());
     Json(json!({ "name": &*identity.name, "caller": identity.caller, "trace": trace }))
 }

@@ -2,11 +2,11 @@
 
 use std::{sync::Arc, time::Duration};
 
-use callgate_engine::{ApproveAll, Elsewhere, Inbox, Notice, Outcome};
+use callgate_engine::{ApproveAll, Elsewhere, Inbox, JournalError, Notice, Outcome, trace};
 use callgate_machine::{Event, event::Decision};
 use callgate_server::{
     http::TraceContext,
-    telemetry::{Telemetry, TelemetryOptions},
+    telemetry::{History, Telemetry, TelemetryOptions},
 };
 use opentelemetry_proto::tonic::trace::v1::{span::SpanKind, status::StatusCode};
 use serde_json::{Value, json};
@@ -17,7 +17,7 @@ use crate::{
     world::{World, calls, clerk, contracts, run},
 };
 
-fn sending(endpoint: &str) -> Telemetry {
+pub(crate) fn sending(endpoint: &str) -> Telemetry {
     let endpoint = Some(endpoint.to_owned());
     Telemetry::new(TelemetryOptions { endpoint, ..TelemetryOptions::default() }).unwrap()
 }
@@ -35,7 +35,7 @@ async fn agents_models_and_tools_have_their_spans() {
     ]);
     let engine = world.engine("support", &replies, &contracts()).approver(Arc::new(ApproveAll));
     let under = TraceContext::read("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01");
-    let (id, _) = run(engine, telemetry.observer_under(under)).await;
+    let (id, _) = trace::within(under.unwrap(), run(engine, telemetry.observer())).await;
     telemetry.close().await;
 
     let agent = collector.span("invoke_agent support");
@@ -217,7 +217,7 @@ async fn a_run_that_another_process_takes_up_goes_on_in_its_trace() {
     let journal = world.journal.clone();
     let after = Telemetry::new(TelemetryOptions {
         endpoint: Some(endpoint),
-        history: Some(Arc::new(move |run| journal.load(run).unwrap_or_default())),
+        history: Some(Arc::new(move |run| journal.load(run))),
         ..TelemetryOptions::default()
     })
     .unwrap();
@@ -247,7 +247,8 @@ async fn who_does_not_record_the_trace_gets_no_spans() {
     let world = World::new();
     let under = TraceContext::read("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00");
     let replies = json!([{ "text": "done" }]);
-    run(world.engine("a", &replies, &contracts()), telemetry.observer_under(under)).await;
+    let engine = world.engine("a", &replies, &contracts());
+    trace::within(under.unwrap(), run(engine, telemetry.observer())).await;
     telemetry.close().await;
     collector.taken(|taken| assert!(taken.spans.is_empty()));
     assert!(telemetry.metrics().contains("callgate_runs_total{agent=\"a\",status=\"answered\""));
@@ -269,11 +270,44 @@ async fn a_collector_that_is_silent_holds_nobody_up() {
             for record in &records {
                 let mut record = record.clone();
                 record.run = format!("run{n}").into();
-                telemetry.record(&record, None);
+                telemetry.record(&record);
             }
         }
         telemetry.metrics()
     });
     let told = tokio::time::timeout(Duration::from_secs(100), telling).await.unwrap().unwrap();
     assert!(told.contains("status=\"answered\",stopped_by=\"\"} 2000"), "{told}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_run_whose_past_cannot_be_read_says_so() {
+    let world = World::new();
+    let replies =
+        json!([calls("s", "set_status", &json!({ "status": "sent" })), { "text": "done" }]);
+    let (id, _) = run(world.engine("a", &replies, &contracts()), Arc::new(|_: &Notice| {})).await;
+    let records = world.journal.load(&id).unwrap();
+    let begun = records.iter().position(|r| matches!(r.event, Event::CallStarted { .. })).unwrap();
+    let harmed = || Err(JournalError::UnknownRun { run: "a journal that is harmed".into() });
+    let rows: [(&str, Option<History>); 3] = [
+        ("an error", Some(Arc::new(move |_: &str| harmed()))),
+        ("nothing", Some(Arc::new(|_: &str| Ok(Vec::new())))),
+        ("nobody to ask", None),
+    ];
+    for (name, history) in rows {
+        let (collector, endpoint) = Collector::open().await;
+        let telemetry = sending(&endpoint);
+        if let Some(history) = history {
+            telemetry.remember(history);
+        }
+        records[begun..].iter().for_each(|record| telemetry.record(record));
+        telemetry.close().await;
+        let agent = collector.span("invoke_agent unknown");
+        let told = attributes(&agent.attributes);
+        assert_eq!(told.get("callgate.run.past_missing"), Some(&json!(true)), "{name}: {told:?}");
+        let event = agent.events.iter().find(|event| event.name == "callgate.run.past_missing");
+        let first = attributes(&event.unwrap().attributes)["callgate.run.first_seq"].clone();
+        assert_eq!(first, json!(begun), "{name}");
+        // What can be told is told.
+        assert_eq!(collector.span("execute_tool unknown").parent_span_id, agent.span_id, "{name}");
+    }
 }

@@ -61,6 +61,7 @@ impl Ours {
             attempt: 1,
             timeout: LONG,
             cancel: CancellationToken::new(),
+            trace: None,
         };
         let invoked = self.backend.invoke(invocation).await;
         let passed = result::pass(&self.tool, Mode::Lenient, &invoked.result).expect("it passes");

@@ -13,6 +13,7 @@ use std::{
 };
 
 use base64::{Engine as _, prelude::BASE64_STANDARD};
+use callgate_wire::TraceContext;
 use reqwest::{
     Method as Verb, RequestBuilder, Response, Url,
     header::{
@@ -69,6 +70,8 @@ pub(super) struct Session<'a> {
     headers: HeaderMap,
     pub(super) secrets: Secrets,
     policy: Policy,
+    /// What every request has of the trace that the call is in.
+    trace: HeaderMap,
 }
 
 /// What came back.
@@ -89,8 +92,8 @@ impl RemoteAgent {
         self.plan.idle
     }
 
-    /// Looks up what the contract names by `${NAME}`.
-    pub(super) fn open(&self) -> Result<Session<'_>, Trouble> {
+    /// Looks up what the contract names by `${NAME}`. Requests are under the span `trace`.
+    pub(super) fn open(&self, trace: Option<&TraceContext>) -> Result<Session<'_>, Trouble> {
         let mut secrets = Secrets::default();
         let mut text = |template: &Template| {
             let unset = |unset: crate::template::Unset| {
@@ -133,7 +136,13 @@ impl RemoteAgent {
         let policy = Policy::public()
             .allow(self.plan.allow.iter().cloned())
             .allow(Authority::of(&base).as_ref().map(Allowed::authority));
-        Ok(Session { agent: self, base, headers, secrets, policy })
+        let fields = trace.into_iter().flat_map(TraceContext::fields);
+        let trace = fields
+            .filter_map(|(name, value)| {
+                Some((HeaderName::from_static(name), HeaderValue::try_from(value).ok()?))
+            })
+            .collect();
+        Ok(Session { agent: self, base, headers, secrets, policy, trace })
     }
 
     fn known(&self) -> Option<Known> {
@@ -300,7 +309,7 @@ impl Session<'_> {
     /// A request to a judged destination, with credentials where they belong.
     async fn request(&self, verb: Verb, url: &Url) -> Result<RequestBuilder, Trouble> {
         let client = self.agent.client.judged(url, &self.policy).await?;
-        let request = client.request(verb, url.clone());
+        let request = client.request(verb, url.clone()).headers(self.trace.clone());
         let named = Authority::of(url).is_some_and(|authority| {
             self.agent.plan.allow.iter().any(|allowed| allowed.names_host(&authority))
         });

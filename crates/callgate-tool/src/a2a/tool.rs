@@ -38,7 +38,7 @@ impl A2aTool {
 
     async fn run(&self, call: Call<'_>) -> Invoked {
         let progress = Progress::new();
-        let session = match self.agent.open() {
+        let session = match self.agent.open(call.trace) {
             Ok(session) => session,
             Err(trouble) => return Invoked::failed(trouble.failure(false, call.attempt)),
         };

@@ -11,7 +11,7 @@
 //! | failure | an exit code other than 0, or a signal: `tool_error` with the end of stderr |
 //! | program | looked up in `PATH`; with a `/` in it, from the contract's folder |
 //! | folder | `cwd`, from the contract's folder, which is also the default |
-//! | environment | `PATH`, `HOME` and a few more ([`INHERITED`]), what `env` lists, and the call's own: `CALLGATE_RUN_ID`, `CALLGATE_CALL_ID`, `CALLGATE_IDEMPOTENCY_KEY` (the same for every attempt), `CALLGATE_ATTEMPT` (from 1) |
+//! | environment | `PATH`, `HOME` and a few more ([`INHERITED`]), what `env` lists, and the call's own: `CALLGATE_RUN_ID`, `CALLGATE_CALL_ID`, `CALLGATE_IDEMPOTENCY_KEY` (the same for every attempt), `CALLGATE_ATTEMPT` (from 1); `TRACEPARENT` and `TRACESTATE` where the run is in a trace |
 //! | size | `maxOutputBytes`, 4 MiB by default; a program that writes more is ended |
 //! | end | at the timeout or a cancellation the program's whole process group is asked to end (SIGTERM) and killed (SIGKILL) two seconds later |
 //!
@@ -178,6 +178,13 @@ impl Command {
             ("CALLGATE_IDEMPOTENCY_KEY", call.idempotency_key),
             ("CALLGATE_ATTEMPT", &attempt),
         ];
+        if let Some(trace) = call.trace {
+            // Of one trace: whatever this process was started in is another one.
+            all.retain(|(name, _)| name != "TRACEPARENT" && name != "TRACESTATE");
+            all.extend(
+                trace.fields().map(|(name, value)| (name.to_uppercase().into(), value.into())),
+            );
+        }
         // Ids come from outside; none of them may end the environment early.
         let own = own.map(|(name, value)| (name.into(), value.replace('\0', "").into()));
         all.extend(own);

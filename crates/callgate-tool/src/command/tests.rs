@@ -48,6 +48,7 @@ async fn run_with(
         attempt: 2,
         timeout,
         cancel,
+        trace: None,
     };
     command.run(call).await
 }
@@ -325,4 +326,33 @@ async fn a_program_that_ends_leaves_no_child_behind() {
     let invoked = run(&leaver, "{}").await;
     assert_eq!(invoked.result, Ok(Output::json("{\"ok\":true}")));
     family_is_gone(folder.path()).await;
+}
+
+#[tokio::test]
+async fn a_program_is_told_the_trace() {
+    let script = r#"printf '%s|%s' "$TRACEPARENT" "$TRACESTATE""#;
+    let parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+    let trace = callgate_wire::TraceContext::read(parent).unwrap().with_state("a=1");
+    let own = json!({ "command": ["sh", "-c", script], "env": { "TRACEPARENT": "mine", "TRACESTATE": "mine" } });
+    let own = command(own, Path::new("/"));
+    let rows = [
+        (&shell(script), Some(&trace), format!("{parent}|a=1")),
+        (&shell(script), None, "|".to_owned()),
+        (&own, Some(&trace), format!("{parent}|a=1")),
+        (&own, None, "mine|mine".to_owned()),
+    ];
+    for (command, trace, expected) in rows {
+        let cancel = CancellationToken::new();
+        let call = Call {
+            run: "run_1",
+            call: "call_1",
+            arguments: "{}",
+            idempotency_key: "key_1",
+            attempt: 1,
+            timeout: LONG,
+            cancel: &cancel,
+            trace,
+        };
+        assert_eq!(command.run(call).await.result, Ok(Output::text(expected)));
+    }
 }

@@ -33,6 +33,8 @@
 //!   elsewhere clients turn the request into a GET, and its result would pass for that of the call.
 //! - **Idempotency-Key** (draft-ietf-httpapi-idempotency-key-header, unquoted as the services that
 //!   have it take it) goes with every method but GET and HEAD, the same for every attempt.
+//! - **`traceparent`** and `tracestate` (W3C Trace Context) go with a call of a run that is in a trace,
+//!   unless the contract sets its own.
 //!
 //! # What a response becomes
 //!

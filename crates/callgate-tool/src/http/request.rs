@@ -1,6 +1,7 @@
 //! One request, filled: what is sent, and what may be shown of it.
 
 use base64::{Engine as _, prelude::BASE64_STANDARD};
+use callgate_wire::TraceContext;
 use reqwest::{
     Method,
     header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, COOKIE, HeaderName, HeaderValue},
@@ -86,6 +87,9 @@ impl Request {
         if !is_safe(&plan.method) {
             default(IDEMPOTENCY_KEY.clone(), call.idempotency_key)?;
         }
+        if let Some(trace) = call.trace {
+            trace_headers(trace, &mut headers)?;
+        }
         Ok(Self { method: plan.method.clone(), target, headers, body })
     }
 
@@ -115,6 +119,19 @@ impl Request {
         };
         serde_json::to_string(&wire).unwrap_or_default()
     }
+}
+
+/// W3C Trace Context. A contract that has a `traceparent` of its own keeps it, and no `tracestate`
+/// of another trace comes beside it.
+fn trace_headers(trace: &TraceContext, headers: &mut Vec<Header>) -> Result<(), Unfilled> {
+    if headers.iter().any(|header| header.name == "traceparent") {
+        return Ok(());
+    }
+    headers.retain(|header| header.name != "tracestate");
+    for (name, value) in trace.fields() {
+        headers.push(Header::new(HeaderName::from_static(name), &Filled::plain(&value))?);
+    }
+    Ok(())
 }
 
 #[derive(Serialize)]

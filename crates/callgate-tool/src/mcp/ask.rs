@@ -11,7 +11,7 @@ pub(super) struct Ask<'a> {
     pub(super) params: &'a Members,
     /// For `_meta`, beside what the protocol wants in it.
     pub(super) meta: &'a Members,
-    /// `Mcp-Param-*` headers.
+    /// Headers over HTTP: `Mcp-Param-*` in the new era, `traceparent` in both.
     pub(super) headers: &'a [(String, String)],
     pub(super) speech: &'a Speech,
     /// Whether to ask for signs of progress.

@@ -3,6 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use callgate_contract::Admitted;
+use callgate_wire::TraceContext;
 use tokio_util::sync::CancellationToken;
 
 /// One call of a server's tool, admitted by the gate.
@@ -20,6 +21,9 @@ pub struct Call {
     pub timeout: Duration,
     /// Fires when nobody wants the result any more.
     pub cancel: CancellationToken,
+    /// The span of this attempt, where there is a trace; sent in `_meta` (SEP-414) and, over HTTP,
+    /// as headers, with `tools/call`.
+    pub trace: Option<TraceContext>,
 }
 
 /// The `_meta` member that carries a call's idempotency key.

@@ -67,6 +67,7 @@ impl Backend for McpTool {
                 repeatable: self.repeatable,
                 timeout: invocation.timeout,
                 cancel: invocation.cancel,
+                trace: invocation.trace,
             };
             self.client.call_checked(&call, self.check.as_ref()).await
         })

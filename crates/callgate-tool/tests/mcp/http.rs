@@ -14,6 +14,7 @@ use callgate_tool::mcp::{
     Authorizer, Authorizing, Challenge, Client, ClientOptions, Lifecycle, ServerConfig, Timeouts,
     Transport,
 };
+use callgate_wire::TraceContext;
 use serde_json::{Value, json};
 
 use crate::{
@@ -125,6 +126,31 @@ async fn every_request_of_the_new_protocol_is_dressed() {
     }
     client.close().await;
     assert!(server.received_of("DELETE").is_empty());
+}
+
+#[tokio::test]
+async fn a_call_in_a_trace_says_so_in_both_places() {
+    let parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+    for is_modern in [true, false] {
+        let server = Server::start(move |request, _| {
+            let call = || result(request, text("hi"));
+            if is_modern { modern(request, call) } else { legacy(request, call) }
+        })
+        .await;
+        let client = client(&server.url);
+        let mut traced = call("ok");
+        traced.trace = TraceContext::read(parent).map(|context| context.with_state("a=1"));
+        assert_eq!(outcome(&client.call(traced).await), "hi | -");
+        assert_eq!(outcome(&client.call(call("ok")).await), "hi | -");
+        let called = server.received_of("tools/call");
+        assert_eq!(called[0].header("traceparent"), Some(parent));
+        assert_eq!(called[0].header("tracestate"), Some("a=1"));
+        let meta = &called[0].body["params"]["_meta"];
+        assert_eq!((&meta["traceparent"], &meta["tracestate"]), (&json!(parent), &json!("a=1")));
+        // Where there is no trace, nothing is made up.
+        assert_eq!((called[1].header("traceparent"), called[1].header("tracestate")), (None, None));
+        assert!(called[1].body["params"]["_meta"].get("traceparent").is_none());
+    }
 }
 
 #[tokio::test]

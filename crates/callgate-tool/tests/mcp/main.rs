@@ -61,6 +61,7 @@ pub(crate) fn call(tool: &str) -> Call {
         repeatable: false,
         timeout: LONG,
         cancel: CancellationToken::new(),
+        trace: None,
     }
 }
 

@@ -143,6 +143,8 @@ async fn what_is_sent_and_what_is_kept() {
     let mut echo = call("echo");
     let arguments = "{\"n\":1.0,\n\"id\":12345678901234567890123}";
     echo.arguments = Admitted::recorded(arguments.into());
+    let parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+    echo.trace = callgate_wire::TraceContext::read(parent);
     let invoked = own.client.call(echo).await;
     let wire = invoked.wire.clone().unwrap();
     assert!(wire.contains(r#""arguments":{"n":1.0, "id":12345678901234567890123}"#), "{wire}");
@@ -155,6 +157,8 @@ async fn what_is_sent_and_what_is_kept() {
         json!({ "extensions": { "io.modelcontextprotocol/tasks": {} } })
     );
     assert!(meta["progressToken"].is_u64());
+    assert_eq!(meta["traceparent"], parent);
+    assert!(meta.get("tracestate").is_none());
     assert!(invoked.raw.unwrap().contains("\"resultType\""));
     let secret = own.client.call(call("secret")).await;
     assert_eq!(outcome(&secret), "my key is ${TOKEN} | -");

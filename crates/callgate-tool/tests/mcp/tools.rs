@@ -29,6 +29,7 @@ fn invocation() -> Invocation {
         attempt: 1,
         timeout: LONG,
         cancel: CancellationToken::new(),
+        trace: None,
     }
 }
 

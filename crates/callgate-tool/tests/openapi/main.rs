@@ -253,6 +253,7 @@ async fn call(
         attempt: 1,
         timeout: LONG,
         cancel: CancellationToken::new(),
+        trace: None,
     };
     let invoked = backend.invoke(invocation).await;
     let seen = server.seen();

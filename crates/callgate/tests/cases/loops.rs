@@ -198,6 +198,7 @@ fn break_in_a_backend(call: &ToolCallEffect, raised: String) -> Result<Output, F
         attempt: call.attempt,
         timeout: call.timeout,
         cancel: CancellationToken::new(),
+        trace: None,
     };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
     runtime.block_on(backend.invoke(invocation)).result

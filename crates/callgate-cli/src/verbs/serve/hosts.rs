@@ -3,7 +3,7 @@
 use std::{path::Path, sync::Arc};
 
 use callgate::{
-    Agent, Project,
+    Agent, AgentBuilder, Project,
     contract::{Catalog, Mode, Tool},
     engine::{Elsewhere, Journal, MemoryJournal},
     machine::agent::ModelNames,
@@ -55,7 +55,8 @@ pub(super) fn host(
             .hint("no model is named, so no runs are driven here; --model or agent.json names one");
         return Ok(None);
     }
-    let making = Making { serve, mode, keep_wire: config.runs.keep_wire.unwrap_or(true) };
+    let keep_wire = config.runs.keep_wire.unwrap_or(true);
+    let making = Making { serve, mode, keep_wire, traced: telemetry.sends_spans() };
     // Whether there are models, before a folder is made.
     for (i, project) in projects.iter().enumerate() {
         let chosen = if i == 0 { model } else { None };
@@ -69,8 +70,7 @@ pub(super) fn host(
     }
     let journal = kept(serve, config, folder)?;
     let past = journal.clone();
-    // A run whose past cannot be read now is told of without it.
-    telemetry.remember(Arc::new(move |run| past.load(run).unwrap_or_default()));
+    telemetry.remember(Arc::new(move |run| past.load(run)));
     let mut agents = Vec::new();
     for (i, project) in projects.iter().enumerate() {
         let chosen = if i == 0 { model } else { None };
@@ -78,16 +78,16 @@ pub(super) fn host(
         agents.push(HostedAgent::new(agent.engine()));
     }
     if config.a2a.enabled && config.a2a.skills {
-        agents.push(skills(first, mode, &journal));
+        agents.push(skills(first, mode, making.traced, &journal));
     }
     let named: Vec<(String, Project)> =
         projects.iter().map(|p| (p.spec().name.clone(), p.clone())).collect();
-    let (base_url, keep_wire) = (serve.base_url.clone(), making.keep_wire);
+    let (base_url, traced) = (serve.base_url.clone(), making.traced);
     let variants = move |agent: &str, model: &str| {
         let project = named.iter().find(|(name, _)| name == agent).map(|(_, project)| project);
         let project = project.ok_or_else(|| format!("there is no agent {agent:?}"))?;
-        agent_of(project, Some(model), base_url.as_deref(), mode, keep_wire, &journal)
-            .map(|agent| agent.engine())
+        agent_of(project, Some(model), base_url.as_deref(), mode, &journal)
+            .and_then(|agent| Ok(agent.keep_wire(keep_wire).traced(traced).build()?.engine()))
             .map_err(|failure| failure.message().to_owned())
     };
     let defaults = HostOptions::default();
@@ -104,7 +104,12 @@ pub(super) fn host(
 
 /// The agent that makes calls of the project's tools without a model. Tools that are agents have
 /// runs of their own; those are begun by the project's agent.
-fn skills(project: &Project, mode: Option<Mode>, journal: &Arc<dyn Journal>) -> HostedAgent {
+fn skills(
+    project: &Project,
+    mode: Option<Mode>,
+    traced: bool,
+    journal: &Arc<dyn Journal>,
+) -> HostedAgent {
     let mut spec = direct_agent(project.spec());
     spec.mode = mode.unwrap_or(spec.mode);
     let tools = project.catalog().tools();
@@ -114,7 +119,8 @@ fn skills(project: &Project, mode: Option<Mode>, journal: &Arc<dyn Journal>) -> 
     let catalog: Catalog = tools.iter().map(|(tool, _)| Tool::clone(tool)).collect();
     let mut engine = callgate::engine::Engine::new(spec, Arc::new(Direct), catalog)
         .journal(journal.clone())
-        .approver(Arc::new(Elsewhere));
+        .approver(Arc::new(Elsewhere))
+        .traced(traced);
     for (tool, backend) in tools {
         engine = engine.backend(&tool.name, backend);
     }
@@ -141,6 +147,7 @@ struct Making<'m> {
     serve: &'m Serve,
     mode: Option<Mode>,
     keep_wire: bool,
+    traced: bool,
 }
 
 impl Making<'_> {
@@ -151,7 +158,8 @@ impl Making<'_> {
         journal: &Arc<dyn Journal>,
     ) -> Result<Agent, Failure> {
         let base_url = self.serve.base_url.as_deref();
-        agent_of(project, chosen, base_url, self.mode, self.keep_wire, journal)
+        let agent = agent_of(project, chosen, base_url, self.mode, journal)?;
+        Ok(agent.keep_wire(self.keep_wire).traced(self.traced).build()?)
     }
 }
 
@@ -161,9 +169,8 @@ fn agent_of(
     chosen: Option<&str>,
     base_url: Option<&str>,
     mode: Option<Mode>,
-    keep_wire: bool,
     journal: &Arc<dyn Journal>,
-) -> Result<Agent, Failure> {
+) -> Result<AgentBuilder, Failure> {
     let listed = project.spec().model.as_ref().map_or(&[][..], ModelNames::all);
     let own = listed.first().map(|name| &**name);
     let model = model::open(chosen, own, base_url)?;
@@ -177,11 +184,10 @@ fn agent_of(
         .model(model)
         .mode(mode.unwrap_or(project.spec().mode))
         .approver(Arc::new(Elsewhere))
-        .journal(journal.clone())
-        .keep_wire(keep_wire);
+        .journal(journal.clone());
     // A model that is named is the only one; nobody stands in for it.
     for other in listed.iter().skip(1).filter(|_| chosen.is_none()) {
         builder = builder.fallback(model::open(None, Some(other), None)?);
     }
-    Ok(builder.build()?)
+    Ok(builder)
 }

@@ -160,6 +160,7 @@ impl All<'_> {
         let Some(project) = projects.first() else { return Ok(()) };
         let mode = self.serve.mode.map(Mode::from).or(self.config.mode);
         let tools = project.toolset().mode(mode.unwrap_or(project.spec().mode));
+        let tools = tools.traced(self.telemetry.sends_spans());
         let is_quiet = self.serve.quiet || self.serve.json;
         if self.serve.mcp_stdio {
             let options = McpOptions {

@@ -12,11 +12,13 @@ use tokio_util::task::task_tracker::TaskTrackerToken;
 use crate::proxy::{
     Proxy, status_of,
     told::{Served, Told},
+    trail::Trail,
 };
 
 /// What a request takes up while it is served; tells what became of it when it is gone.
 pub(super) struct Account {
     pub(super) served: Served,
+    pub(super) trail: Trail,
     proxy: Proxy,
     began: Instant,
     _permit: OwnedSemaphorePermit,
@@ -32,6 +34,7 @@ impl Account {
         dialect: Dialect,
         permit: OwnedSemaphorePermit,
         token: TaskTrackerToken,
+        trail: Trail,
     ) -> Self {
         let served = Served {
             dialect,
@@ -41,8 +44,10 @@ impl Account {
             told: Told::default(),
             usage: Usage::default(),
             time: Duration::ZERO,
+            traced: None,
         };
-        Self { served, proxy: proxy.clone(), began: Instant::now(), _permit: permit, _token: token }
+        let (proxy, began) = (proxy.clone(), Instant::now());
+        Self { served, trail, proxy, began, _permit: permit, _token: token }
     }
 
     pub(super) fn answered(&mut self) {
@@ -57,7 +62,8 @@ impl Account {
 impl Drop for Account {
     fn drop(&mut self) {
         self.served.time = self.began.elapsed();
-        let Served { dialect, model, streamed, status, told, usage, time } = &self.served;
+        self.served.traced = self.trail.ended();
+        let Served { dialect, model, streamed, status, told, usage, time, .. } = &self.served;
         tracing::info!(
             ?dialect, %model, streamed, status, attempts = told.attempts,
             refused = told.refused.len(), repaired = told.adjusted.len(),

@@ -25,13 +25,14 @@ use super::{
     respond,
 };
 use crate::{
-    http::{Identity, Scope},
+    http::{Identity, Scope, TraceContext},
     proxy::{
         Proxy, Shared, allow,
         catalog::{self, Asked},
         drive::{alive, drive},
         live::{Live, Piece},
         told::{Remark, Told},
+        trail::Trail,
         turn::{Turn, no_contracts},
     },
 };
@@ -79,7 +80,12 @@ struct Job {
 
 type Failed = (Refusal, Option<StatusCode>);
 
-async fn prepare(door: &Door, dialect: Dialect, request: Request, id: &str) -> Result<Job, Failed> {
+async fn prepare(
+    door: &Door,
+    dialect: Dialect,
+    request: Request,
+    id: &Arc<str>,
+) -> Result<Job, Failed> {
     let usual = |refusal: Refusal| (refusal, None);
     let proxy = &door.proxy;
     let Shared { options, room, tracker, .. } = &*proxy.0;
@@ -100,7 +106,9 @@ async fn prepare(door: &Door, dialect: Dialect, request: Request, id: &str) -> R
     let permit = permit.map_err(|_| {
         busy("there are as many requests under way as this server takes; try again later")
     })?;
-    let mut account = Account::open(proxy, dialect, permit, tracker.token());
+    let under = parts.extensions.get::<TraceContext>().cloned();
+    let trail = Trail::open(id, under, options.traced);
+    let mut account = Account::open(proxy, dialect, permit, tracker.token(), trail);
     let wishes = asked::wishes(&parts.headers, options).map_err(usual)?;
     let body = asked::body(&parts.headers, body, options.max_body, door.patience).await?;
     let read = async {
@@ -126,7 +134,7 @@ async fn prepare(door: &Door, dialect: Dialect, request: Request, id: &str) -> R
     account.served.streamed = received.stream;
     let created = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
     let shown = if shown.is_empty() { model.id().into() } else { shown };
-    let stamp = Stamp { id: id.into(), created, model: shown };
+    let stamp = Stamp { id: id.clone(), created, model: shown };
     Ok(Job {
         proxy: proxy.clone(),
         dialect,
@@ -229,7 +237,8 @@ impl Job {
         for note in &self.received.notes {
             turn.told().note(Remark::Wire(note.clone()));
         }
-        let outcome = drive(&*self.model, &mut turn, live, |turn| {
+        let trail = &self.account.trail;
+        let outcome = drive(&*self.model, &mut turn, live, trail, |turn| {
             turn.told().clone_into(told);
             *usage = turn.usage();
         })
@@ -258,6 +267,7 @@ impl Job {
             request: self.received.request.clone(),
             caller: self.caller.clone(),
             mode: self.wishes.bounds.mode,
+            trace: self.account.trail.context(),
         };
         let reply = catalog::run(catalog, asked, live, told, &self.proxy.0.tracker).await?;
         *usage = reply.usage;

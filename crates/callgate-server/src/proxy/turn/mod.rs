@@ -30,7 +30,7 @@ use callgate_contract::{
 };
 use callgate_wire::{
     AssistantPart, Message, ProviderError, ProviderErrorKind, Reply, Request, Stop, ToolCall,
-    ToolChoice, Usage,
+    ToolChoice, TraceContext, Usage,
     inbound::{Refusal, RefusalKind},
 };
 
@@ -119,6 +119,11 @@ impl Turn {
     /// What the model is asked next.
     pub(super) fn request(&self) -> &Request {
         &self.request
+    }
+
+    /// The span that the next request belongs to.
+    pub(super) fn trace(&mut self, trace: Option<TraceContext>) {
+        self.request.trace = trace;
     }
 
     /// What was done so far.

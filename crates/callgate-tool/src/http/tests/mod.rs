@@ -4,6 +4,7 @@ mod bodies;
 mod destinations;
 mod responses;
 mod server;
+mod traces;
 
 use std::{net::IpAddr, time::Duration};
 
@@ -62,6 +63,7 @@ async fn call_with(
         attempt: 1,
         timeout,
         cancel,
+        trace: None,
     };
     tool.run(call).await
 }

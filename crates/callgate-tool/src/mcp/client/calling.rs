@@ -44,7 +44,7 @@ impl Core {
             Limits::new(timeouts.idle, call.timeout.min(timeouts.max), call.cancel.clone());
         let mut again = Again::default();
         loop {
-            let (connection, headers) = match self.prepare(call, check, &limits).await {
+            let (connection, mut headers) = match self.prepare(call, check, &limits).await {
                 Ok(prepared) => prepared,
                 Err(Unprepared::Check(failure)) => return Invoked::failed(failure),
                 Err(Unprepared::Mcp(McpError::Lost { sent: false, .. }))
@@ -57,6 +57,9 @@ impl Core {
                     return Invoked::failed(failure(&error, call.repeatable));
                 }
             };
+            if let Some(trace) = call.trace.as_ref().filter(|_| connection.link.is_http()) {
+                headers.extend(trace.fields().map(|(name, value)| (name.to_owned(), value)));
+            }
             let round = self.rounds(&connection, call, &headers, &limits).await;
             match &round.reply {
                 Err(McpError::Lost { sent: false, .. })

@@ -4,6 +4,7 @@
 //! What is answered belongs to this call alone: `inputResponses` and `requestState` are values of
 //! this function and of nothing else.
 
+use callgate_wire::TraceContext;
 use serde_json::{Map, Value, value::RawValue};
 
 use super::core::Core;
@@ -49,6 +50,9 @@ impl Core {
         let mut meta = Members::new();
         if let Some(key) = &call.idempotency_key {
             meta = meta.string(IDEMPOTENCY_KEY, key);
+        }
+        for (name, value) in call.trace.iter().flat_map(TraceContext::fields) {
+            meta = meta.string(name, &value);
         }
         let mut round =
             Round { params: String::new(), sent: false, reply: Err(McpError::Closed), raw: None };

@@ -222,12 +222,12 @@ impl Http {
             if let Some(name) = ask.name {
                 put(&mut headers, "mcp-name", &encode(name));
             }
-            for (name, value) in ask.headers {
-                put(&mut headers, name, value);
-            }
         } else if ask.method == "initialize" {
             // Nothing is agreed on yet.
             headers.remove("mcp-protocol-version");
+        }
+        for (name, value) in ask.headers {
+            put(&mut headers, name, value);
         }
         headers
     }

@@ -34,6 +34,7 @@ fn call(service: &Service, tool: &str, arguments: &str, key: &str) -> Invoked {
         attempt: 1,
         timeout: Duration::from_secs(60),
         cancel: CancellationToken::new(),
+        trace: None,
     };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(backend.invoke(invocation))

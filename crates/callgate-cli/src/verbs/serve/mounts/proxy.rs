@@ -52,6 +52,7 @@ pub(super) fn mount(world: &World<'_>) -> Result<Option<Mount>, Failure> {
         drain: world.drain,
         catalog: has_tools.then_some(catalog),
         watch: Some(world.telemetry.proxy_watch()),
+        traced: world.telemetry.sends_spans(),
         ..defaults
     };
     let proxy = Proxy::new(opener, options);
