@@ -4,6 +4,7 @@
 mod golden;
 mod instances;
 mod law;
+mod listed;
 mod passes;
 mod planner;
 mod real;

@@ -4,7 +4,7 @@
 #[allow(dead_code, unreachable_pub)]
 mod surfaces;
 
-use crate::support::{is_ci, project_root};
+use crate::listed::{is_ci, project_root};
 
 #[test]
 fn the_document_is_true_to_the_code() {
