@@ -54,6 +54,7 @@ pub mod command;
 pub mod function;
 pub mod guard;
 pub mod http;
+mod integral;
 pub mod lock;
 pub mod mcp;
 pub mod path;
