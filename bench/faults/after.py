@@ -41,11 +41,14 @@ def invites(text: str) -> bool:
     """Whether a text asks for the call to be made again.
 
     Sentence by sentence: one that speaks of another try and has no negation invites; one that has
-    one forbids, and that counts for more; one with a condition (unless, if) does neither."""
+    one forbids, and that counts for more; one with a condition (unless, if) counts for less than
+    either. Where no words speak of it, a flag (`retryable: true`) invites."""
     sentences = re.split(r"[.!?;\n]+|\\n", text)
-    about = [s for s in sentences if _AGAIN.search(s) and not _CONDITION.search(s)]
-    forbidden = any(_NOT.search(sentence) for sentence in about)
-    return bool(about) and not forbidden
+    about = [sentence for sentence in sentences if _AGAIN.search(sentence)]
+    plain = [sentence for sentence in about if not _CONDITION.search(sentence)]
+    if plain:
+        return not any(_NOT.search(sentence) for sentence in plain)
+    return not about and bool(re.search(say.AGAIN_FLAG, text))
 
 
 def reading(fault, text: str, other: str) -> Reading | None:

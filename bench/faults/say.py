@@ -48,7 +48,12 @@ FAILED = (
     r"|could not|unavailable|panick)"
 )
 # The call is invited to be made again. `invites` sees to the negations.
-AGAIN = r"(?i)(try (it )?again|tried again|retry|re-?try|call (it )?again|run it again|repeat)"
+AGAIN = (
+    r"(?i)(try (it )?again|tried again|\b(retry|re-try|retries|retried)\b|call (it )?again"
+    r"|run it again|repeat)"
+)
+# A flag that says so, where no words do.
+AGAIN_FLAG = r"(?i)\bretryable\W{1,4}true\b"
 # The call is said not to have had an effect.
 NOT_RUN = (
     r"(?i)((was|were) not (called|executed|run|invoked)|did not run|not executed"

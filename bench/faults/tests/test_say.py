@@ -87,6 +87,11 @@ class Invites(unittest.TestCase):
         self.assertTrue(invites("busy: try again in a moment. Do not repeat it unless told."))
         self.assertFalse(invites("ledger offline"))
 
+    def test_words_count_for_more_than_flags(self):
+        self.assertTrue(invites('{"error": "ledger offline", "retryable": true}'))
+        self.assertFalse(invites('{"error": "ledger offline", "retryable": false}'))
+        self.assertFalse(invites('{"retryable": true, "hint": "Do not repeat it unless told."}'))
+
 
 if __name__ == "__main__":
     unittest.main()
