@@ -27,17 +27,13 @@ fn told(row: &Row) -> String {
     )
 }
 
-/// Where a peer with its defaults does better than ours: in the acceptable cells of a family, or in
-/// the model calls of a peer that does no worse. Only cells that both met count.
+/// Where a peer with its defaults does better than ours: in the acceptable cells of a family; or the
+/// best of them, by its model calls in all. Only cells that both met count.
 pub(super) fn better(rows: &[Row]) -> Vec<String> {
     let mut found = Vec::new();
-    for ((bench, rule, peer), theirs) in by_peer(rows) {
-        let met: BTreeSet<_> = theirs.iter().map(|row| row.cell()).collect();
-        let is_shared = |row: &&&Row| met.contains(&row.cell());
-        let ours = rows.iter().filter(|row| {
-            row.peer == OURS && row.bench == bench && row.rule == rule
-        });
-        let ours: Vec<&Row> = ours.collect::<Vec<_>>().iter().filter(is_shared).copied().collect();
+    let sets = by_peer(rows);
+    for ((bench, rule, peer), theirs) in &sets {
+        let (ours, theirs) = both_met(rows, bench, rule, theirs);
         let families: BTreeSet<&str> = theirs.iter().map(|row| row.family.as_str()).collect();
         for family in families {
             let good = |rows: &[&Row]| {
@@ -50,15 +46,48 @@ pub(super) fn better(rows: &[Row]) -> Vec<String> {
                 ));
             }
         }
+        let share = |rows: &[&Row]| {
+            rows.iter().filter(|row| row.acceptable).count() as f64 / rows.len().max(1) as f64
+        };
+        let mut others = sets.iter().filter(|((b, r, _), _)| b == bench && r == rule);
+        if others.any(|(_, rows)| share(rows) > share(&theirs)) {
+            continue;
+        }
+        let calls = |rows: &[&Row]| rows.iter().map(|row| row.model_calls).sum::<u64>();
+        let (mine, yours) = (calls(&ours), calls(&theirs));
+        if mine > yours {
+            found.push(format!(
+                "{peer}, the best of the others ({bench}, {rule}), needs {yours} model calls, ours {mine}"
+            ));
+        }
     }
     found
+}
+
+/// Ours and theirs, of the cells that both met.
+fn both_met<'a>(
+    rows: &'a [Row],
+    bench: &str,
+    rule: &str,
+    theirs: &[&'a Row],
+) -> (Vec<&'a Row>, Vec<&'a Row>) {
+    let ours = rows.iter().filter(|row| row.peer == OURS && row.bench == bench && row.rule == rule);
+    let ours: Vec<&Row> = ours.collect();
+    let cells = |rows: &[&'a Row]| rows.iter().map(|row| row.cell()).collect::<BTreeSet<_>>();
+    let (mine, yours) = (cells(&ours), cells(theirs));
+    let met = |rows: &[&'a Row], by: &BTreeSet<_>| {
+        rows.iter().filter(|row| by.contains(&row.cell())).copied().collect()
+    };
+    (met(&ours, &yours), met(theirs, &mine))
 }
 
 /// The rows of each peer but ours with its defaults, by bench and rule.
 fn by_peer(rows: &[Row]) -> BTreeMap<(&str, &str, &str), Vec<&Row>> {
     let mut sets: BTreeMap<_, Vec<&Row>> = BTreeMap::new();
     for row in rows.iter().filter(|row| row.peer != OURS && row.variant.is_empty()) {
-        sets.entry((row.bench.as_str(), row.rule.as_str(), row.peer.as_str())).or_default().push(row);
+        sets.entry((row.bench.as_str(), row.rule.as_str(), row.peer.as_str()))
+            .or_default()
+            .push(row);
     }
     sets
 }
@@ -91,7 +120,8 @@ mod tests {
 
     #[test]
     fn one_bad_cell_of_ours_fails() {
-        let rows = [row(OURS, "valid", true), row(OURS, "cut_mid", false), row("rig", "cut_mid", false)];
+        let rows =
+            [row(OURS, "valid", true), row(OURS, "cut_mid", false), row("rig", "cut_mid", false)];
         let failures = failures(&rows, true);
         assert_eq!(failures.len(), 1, "{failures:?}");
         assert!(failures[0].contains("cut_mid"));
@@ -100,7 +130,10 @@ mod tests {
 
     #[test]
     fn a_peer_that_does_not_run_fails() {
-        assert_eq!(failures(&[row(OURS, "valid", true), row("rig", "valid", false)], true).len(), 1);
+        assert_eq!(
+            failures(&[row(OURS, "valid", true), row("rig", "valid", false)], true).len(),
+            1
+        );
     }
 
     #[test]
@@ -109,5 +142,14 @@ mod tests {
         assert_eq!(better(&rows).len(), 1);
         let rows = [row(OURS, "a", true), row("rig", "a", true), row("rig", "b", true)];
         assert!(better(&rows).is_empty());
+    }
+
+    #[test]
+    fn the_best_of_the_others_counts_by_its_calls() {
+        let mut rows = [row(OURS, "a", true), row("rig", "a", true), row("other", "a", false)];
+        assert!(better(&rows).is_empty());
+        rows[0].model_calls = 3;
+        rows[2].model_calls = 1;
+        assert_eq!(better(&rows).len(), 1, "the bad one may be cheap");
     }
 }

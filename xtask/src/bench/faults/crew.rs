@@ -51,18 +51,34 @@ impl Peer {
 type Known = (&'static str, &'static str, &'static [&'static str], &'static [&'static str]);
 
 const PYTHON: [Known; 3] = [
-    ("pydantic-ai", "Pydantic AI", ALL, &["pydantic-ai-slim", "openai", "anthropic", "google-genai"]),
+    (
+        "pydantic-ai",
+        "Pydantic AI",
+        ALL,
+        &["pydantic-ai-slim", "openai", "anthropic", "google-genai"],
+    ),
     (
         "langgraph",
         "LangChain",
         ALL,
-        &["langchain", "langgraph", "langchain-openai", "langchain-anthropic", "langchain-google-genai"],
+        &[
+            "langchain",
+            "langgraph",
+            "langchain-openai",
+            "langchain-anthropic",
+            "langchain-google-genai",
+        ],
     ),
     ("openai-agents-py", "OpenAI Agents, Python", OPENAI, &["openai-agents"]),
 ];
 
 const NODE: [Known; 2] = [
-    ("ai-sdk", "Vercel AI SDK", ALL, &["ai", "@ai-sdk/openai", "@ai-sdk/anthropic", "@ai-sdk/google"]),
+    (
+        "ai-sdk",
+        "Vercel AI SDK",
+        ALL,
+        &["ai", "@ai-sdk/openai", "@ai-sdk/anthropic", "@ai-sdk/google"],
+    ),
     ("openai-agents-js", "OpenAI Agents, Node", OPENAI, &["@openai/agents"]),
 ];
 
@@ -98,7 +114,8 @@ pub(super) fn everybody(plan: &mut Plan) -> Result<Vec<Peer>, Failure> {
 /// The SDKs of OpenAI's agents hide the reason of a failure also from a function that asks for it,
 /// unless they are told that tool data may be logged.
 fn tuned(name: &str) -> BTreeMap<&'static str, &'static str> {
-    let shown = name.starts_with("openai-agents").then_some(("OPENAI_AGENTS_DONT_LOG_TOOL_DATA", "0"));
+    let shown =
+        name.starts_with("openai-agents").then_some(("OPENAI_AGENTS_DONT_LOG_TOOL_DATA", "0"));
     shown.into_iter().collect()
 }
 
@@ -135,7 +152,8 @@ fn python(plan: &mut Plan, known: Known) -> Result<Option<Peer>, Failure> {
 fn node(plan: &mut Plan, known: Known) -> Result<Option<Peer>, Failure> {
     let (name, label, dialects, packages) = known;
     let folder = folder(set(name));
-    let Some(npm) = peers::npm(&mut plan.steps, set(name), &format!("{folder}/package.json"))? else {
+    let Some(npm) = peers::npm(&mut plan.steps, set(name), &format!("{folder}/package.json"))?
+    else {
         return Ok(None);
     };
     // Node looks for packages beside the program, so the program goes to them.

@@ -67,7 +67,12 @@ pub(super) fn report(peers: &[Peer], rows: &[Row], faults: &[Fault], summary: &V
     let mut details = Vec::new();
     for (title, bench, rule, variant) in [
         ("The same under the lenient rule:", "first", "lenient", ""),
-        ("The peers with their documented options switched on, strict rule:", "first", "strict", "tuned"),
+        (
+            "The peers with their documented options switched on, strict rule:",
+            "first",
+            "strict",
+            "tuned",
+        ),
         ("All faults in every dialect, whole and streamed, strict rule:", "grown", "strict", ""),
     ] {
         headline.push(Block::Text(title.to_owned()));
