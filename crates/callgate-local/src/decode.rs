@@ -73,10 +73,12 @@ impl Decoder<'_> {
         Ok((String::from_utf8_lossy(&text).into_owned(), end))
     }
 
-    /// Text until the model closes its turn. `piece` gets it as it comes, never half a character.
+    /// Text until the model closes its turn, each token as `bytes` shows it. `piece` gets it as it
+    /// comes, never half a character.
     pub(crate) fn free(
         &mut self,
         ends: &[u32],
+        bytes: fn(&Vocabulary, u32) -> &[u8],
         mut logits: Vec<f32>,
         mut piece: impl FnMut(&str),
     ) -> Result<(String, End), LocalError> {
@@ -89,7 +91,7 @@ impl Decoder<'_> {
             if ends.contains(&token) {
                 break End::Complete;
             }
-            pending.extend_from_slice(self.vocabulary.bytes(token));
+            pending.extend_from_slice(bytes(self.vocabulary, token));
             let whole = whole_characters(&pending);
             if whole > 0 {
                 let new = String::from_utf8_lossy(&pending[..whole]).into_owned();

@@ -113,6 +113,22 @@ impl Grammars {
     }
 }
 
+/// Says in the log what a grammar leaves out.
+pub(crate) fn tell(notes: &[Note], name: &str) {
+    for note in notes {
+        match note {
+            Note::Loosened(words) => tracing::warn!(
+                schema = name,
+                "the local grammar leaves out part of the schema, the gate does not: {words}"
+            ),
+            Note::AnyJson(words) => tracing::warn!(
+                schema = name,
+                "the local grammar cannot hold the schema and takes any JSON, the gate does not: {words}"
+            ),
+        }
+    }
+}
+
 fn escape(literal: &str) -> String {
     let mut out = String::with_capacity(literal.len());
     for letter in literal.chars() {

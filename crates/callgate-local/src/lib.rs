@@ -12,6 +12,9 @@
 //!
 //! [`store`] brings the models, checks them and knows where they are.
 //!
+//! Where it matters what a grammar changes, [`LocalModel::decoding`] gives a handle that decodes
+//! [freely](Decoding::Free): the same prompt, and calls read as the model wrote them.
+//!
 //! Decoding is greedy: the same request gives the same reply. A request's temperature is ignored.
 //!
 //! ```no_run
@@ -39,6 +42,7 @@ mod gguf;
 mod grammar;
 mod local;
 mod model;
+mod options;
 mod prompt;
 mod session;
 pub mod store;
@@ -47,9 +51,10 @@ mod template;
 mod testing;
 mod tokenizer;
 mod turn;
+mod written;
 
 pub use error::{GrammarFault, LocalError};
 pub use gguf::GgufFacts;
-pub use local::{LocalModel, LocalOptions};
+pub use local::{Decoding, LocalModel, LocalOptions};
 pub use model::Architecture;
 pub use template::Template;

@@ -52,14 +52,27 @@ impl Default for LocalOptions {
     }
 }
 
+/// What holds the model to the tools on offer while it writes a call.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Decoding {
+    /// A grammar of their names and schemas: every call is one of them, whole and of its schema.
+    #[default]
+    Grammar,
+    /// Nothing: the model writes what it will, and what reads as a call is one, with its arguments
+    /// as written. The gate has to judge them, as it does of any model.
+    Free,
+}
+
 /// A model in this process.
 pub struct LocalModel {
     id: String,
+    decoding: Decoding,
     jobs: mpsc::Sender<Job>,
 }
 
 struct Job {
     request: Request,
+    decoding: Decoding,
     cancelled: Arc<AtomicBool>,
     events: channel::UnboundedSender<Event>,
 }
@@ -84,7 +97,13 @@ impl LocalModel {
             .name("callgate-local".to_owned())
             .spawn(move || work(engine, &line))
             .map_err(LocalError::Thread)?;
-        Ok(Self { id, jobs })
+        Ok(Self { id, decoding: Decoding::default(), jobs })
+    }
+
+    /// The same model, decoded otherwise: it is in memory once, and what it has read serves both.
+    #[must_use]
+    pub fn decoding(&self, decoding: Decoding) -> Self {
+        Self { id: self.id.clone(), decoding, jobs: self.jobs.clone() }
     }
 }
 
@@ -144,7 +163,7 @@ fn work(mut engine: Engine, line: &mpsc::Receiver<Job>) {
         }
         let mut emit = |delta| drop(job.events.send(Event::Delta(delta)));
         let reply = catch_unwind(AssertUnwindSafe(|| {
-            engine.reply(&job.request, &job.cancelled, &mut emit)
+            engine.reply(&job.request, job.decoding, &job.cancelled, &mut emit)
         }));
         let Ok(reply) = reply else {
             // The events' sender is dropped with the job: the caller hears that no reply comes.
@@ -165,7 +184,8 @@ impl Model for LocalModel {
             let cancelled = Arc::new(AtomicBool::new(false));
             let _guard = CancelOnDrop(Arc::clone(&cancelled));
             let (events, mut coming) = channel::unbounded_channel();
-            let job = Job { request: request.clone(), cancelled, events };
+            let decoding = self.decoding;
+            let job = Job { request: request.clone(), decoding, cancelled, events };
             if self.jobs.send(job).is_err() {
                 return Err(gone());
             }

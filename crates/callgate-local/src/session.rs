@@ -29,9 +29,9 @@ const WORTH_KEEPING: usize = 192;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Prompt {
     pub(crate) tokens: Vec<u32>,
-    /// How many leading tokens other runs will share (instructions of ours, tools, examples). That
-    /// part is kept on disk; 0 means none.
-    pub(crate) stable: usize,
+    /// How many leading tokens other runs will share: all of them (instructions of ours, examples),
+    /// then those with the same tools. These parts are kept on disk.
+    pub(crate) stable: Vec<usize>,
 }
 
 struct Slot {
@@ -82,19 +82,22 @@ impl Session {
             return Err(LocalError::Context { needed: tokens.len() + 1, limit });
         }
         self.current = self.choose(tokens)?;
-        let stable = prompt.stable.min(tokens.len());
         let mut held = self.slots[self.current].kv.common(tokens);
-        if held < stable && self.restore(&tokens[..stable]) {
-            held = stable;
+        for stable in prompt.stable.iter().rev().copied().take_while(|stable| *stable > held) {
+            if self.restore(&tokens[..stable]) {
+                held = stable;
+                break;
+            }
         }
         // The last token is always evaluated: its logits are what we came for.
         let cached = held.min(tokens.len() - 1);
         self.slots[self.current].kv.truncate(cached);
-        if cached < stable {
-            self.eval_all(&tokens[cached..stable], cancelled)?;
+        let mut rest = cached;
+        for stable in prompt.stable.iter().copied().filter(|stable| *stable > cached) {
+            self.eval_all(&tokens[rest..stable], cancelled)?;
             self.keep(&tokens[..stable]);
+            rest = stable;
         }
-        let rest = stable.max(cached);
         // A stable part that is the whole prompt leaves its last token to be read again.
         let rest = rest.min(tokens.len() - 1);
         self.slots[self.current].kv.truncate(rest);

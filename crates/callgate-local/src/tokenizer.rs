@@ -22,6 +22,7 @@ use tokenizers::{
 use crate::{
     LocalError,
     model::{number, text},
+    written,
 };
 
 /// What a token is for, by `tokenizer.ggml.token_type`. All but normal ones are control tokens here.
@@ -141,8 +142,17 @@ impl Vocabulary {
         }
     }
 
+    /// What the token adds to a text that calls are read from: there, the marks of calls count. Other
+    /// control tokens add nothing, as with servers: Qwen2.5-Coder likes to put `<|im_start|>` where
+    /// its template wants a mark.
+    pub(crate) fn marked(&self, token: u32) -> &[u8] {
+        match (self.bytes(token), self.word(token)) {
+            ([], mark @ (written::OPEN | written::CLOSE)) => mark.as_bytes(),
+            (bytes, _) => bytes,
+        }
+    }
+
     /// The control token's own spelling.
-    #[cfg(test)]
     pub(crate) fn word(&self, token: u32) -> &str {
         self.special.iter().find(|(_, id)| *id == token).map_or("", |(word, _)| word)
     }

@@ -2,19 +2,18 @@
 
 use std::sync::{Arc, atomic::AtomicBool};
 
-use callgate_wire::{
-    AssistantPart, Delta, Message, Reply, Request, Stop, ToolCall, ToolChoice, ToolDefinition,
-    Usage,
-};
+use callgate_wire::{AssistantPart, Delta, Message, Reply, Request, Stop, ToolCall, Usage};
 
 use crate::{
-    LocalError, bound,
+    Decoding, LocalError, bound,
     decode::{Decoder, End},
-    grammar::{Grammars, Note},
+    grammar::{Grammars, tell},
+    options::{Options, options},
     prompt::{self, ANSWER, Calling, LAST, NAME_END, NEXT, Writer},
     session::{Prompt, Session},
     template::Template,
     tokenizer::Vocabulary,
+    written::{self, Written},
 };
 
 /// Tokens of a reply whose request sets no limit.
@@ -47,6 +46,7 @@ impl Engine {
     pub(crate) fn reply(
         &mut self,
         request: &Request,
+        decoding: Decoding,
         cancelled: &AtomicBool,
         emit: &mut dyn FnMut(Delta),
     ) -> Result<Reply, LocalError> {
@@ -65,7 +65,7 @@ impl Engine {
             emit,
             usage: Usage::default(),
         };
-        let (content, end) = turn.run()?;
+        let (content, end) = turn.run(decoding)?;
         let mut usage = turn.usage;
         usage.output_tokens = turn.decoder.generated;
         let stop = match end {
@@ -85,24 +85,46 @@ struct Turn<'a> {
     usage: Usage,
 }
 
-/// What the model may do in this turn.
-struct Options<'a> {
-    tools: Vec<&'a ToolDefinition>,
-    /// Whether it may write to the user instead.
-    answer: bool,
-}
-
 impl<'a> Turn<'a> {
-    fn run(&mut self) -> Result<(Vec<AssistantPart>, End), LocalError> {
+    fn run(&mut self, decoding: Decoding) -> Result<(Vec<AssistantPart>, End), LocalError> {
         let options = options(self.request);
         if options.tools.is_empty() {
             return self.answer();
+        }
+        if decoding == Decoding::Free {
+            return self.written();
         }
         let (calls, end) = self.calls(&options)?;
         if calls.is_empty() && end == End::Complete {
             return self.answer();
         }
         Ok((calls.into_iter().map(AssistantPart::Call).collect(), end))
+    }
+
+    /// Whatever the model writes: calls as they read, or its text where none does.
+    fn written(&mut self) -> Result<(Vec<AssistantPart>, End), LocalError> {
+        let prompt = Calling::new(self.writer()?, self.request)?.turn(&self.writer()?)?;
+        let logits = self.begin(&prompt)?;
+        let ends = self.ends();
+        let (text, end) = self.decoder.free(&ends, Vocabulary::marked, logits, |_| {})?;
+        let mut calls = written::calls(&text);
+        let wrote_calls = !calls.is_empty();
+        calls.retain(|call| &*call.name != ANSWER);
+        if calls.is_empty() {
+            if wrote_calls && end == End::Complete {
+                return self.answer();
+            }
+            (self.emit)(Delta::Text(text.clone()));
+            return Ok((vec![AssistantPart::Text { text: text.into() }], end));
+        }
+        let first = calls_so_far(&self.request.messages);
+        let mut content = Vec::with_capacity(calls.len());
+        for (index, Written { name, arguments }) in calls.into_iter().enumerate() {
+            (self.emit)(Delta::Call { index, name: name.to_string() });
+            let id = format!("call_{}", first + index + 1).into();
+            content.push(AssistantPart::Call(ToolCall { id, name, arguments, opaque: None }));
+        }
+        Ok((content, end))
     }
 
     /// No call means that the model chose to answer.
@@ -213,16 +235,21 @@ impl<'a> Turn<'a> {
         }
         let opening = prompt::answering(self.writer()?, self.request)?.finish();
         let logits = self.begin(&opening)?;
+        let ends = self.ends();
+        let emit = &mut *self.emit;
+        let piece = |piece: &str| emit(Delta::Text(piece.to_owned()));
+        let (text, end) = self.decoder.free(&ends, Vocabulary::bytes, logits, piece)?;
+        Ok((vec![AssistantPart::Text { text: text.into() }], end))
+    }
+
+    /// What closes a turn.
+    fn ends(&self) -> Vec<u32> {
         let vocabulary = self.decoder.vocabulary;
-        let ends: Vec<u32> = [self.template.end_token(), "<|endoftext|>", "<|end_of_text|>"]
+        [self.template.end_token(), "<|endoftext|>", "<|end_of_text|>"]
             .iter()
             .filter_map(|word| vocabulary.special(word))
             .chain([vocabulary.eos()])
-            .collect();
-        let emit = &mut *self.emit;
-        let (text, end) =
-            self.decoder.free(&ends, logits, |piece| emit(Delta::Text(piece.to_owned())))?;
-        Ok((vec![AssistantPart::Text { text: text.into() }], end))
+            .collect()
     }
 
     fn begin(&mut self, prompt: &Prompt) -> Result<Vec<f32>, LocalError> {
@@ -239,23 +266,6 @@ impl<'a> Turn<'a> {
 
     fn writer(&self) -> Result<Writer<'a>, LocalError> {
         Writer::new(self.decoder.vocabulary, self.template)
-    }
-}
-
-fn options(request: &Request) -> Options<'_> {
-    let named = |wanted: &[Arc<str>]| {
-        request.tools.iter().filter(|tool| wanted.contains(&tool.name)).collect()
-    };
-    match &request.tool_choice {
-        ToolChoice::Auto => Options { tools: request.tools.iter().collect(), answer: true },
-        ToolChoice::Some => Options { tools: request.tools.iter().collect(), answer: false },
-        ToolChoice::One(name) => {
-            Options { tools: named(std::slice::from_ref(name)), answer: false }
-        }
-        ToolChoice::None => Options { tools: Vec::new(), answer: true },
-        ToolChoice::Subset { names, required } => {
-            Options { tools: named(names), answer: !required }
-        }
     }
 }
 
@@ -283,19 +293,4 @@ fn calls_so_far(messages: &[Arc<Message>]) -> usize {
             _ => 0,
         })
         .sum()
-}
-
-fn tell(notes: &[Note], name: &str) {
-    for note in notes {
-        match note {
-            Note::Loosened(words) => tracing::warn!(
-                schema = name,
-                "the local grammar leaves out part of the schema, the gate does not: {words}"
-            ),
-            Note::AnyJson(words) => tracing::warn!(
-                schema = name,
-                "the local grammar cannot hold the schema and takes any JSON, the gate does not: {words}"
-            ),
-        }
-    }
 }

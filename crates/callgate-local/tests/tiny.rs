@@ -10,7 +10,7 @@ use std::{
     sync::Mutex,
 };
 
-use callgate_local::{LocalModel, LocalOptions};
+use callgate_local::{Decoding, LocalModel, LocalOptions};
 use callgate_model::Model;
 use callgate_wire::{
     AnswerFormat, AssistantPart, Delta, Message, Part, ProviderErrorKind, Reply, Request, Stop,
@@ -236,11 +236,42 @@ async fn what_was_read_is_not_read_again_and_changes_nothing() {
     let (path, prefixes) = (t.folder.path().join("tiny.gguf"), t.folder.path().join("prefixes"));
     let first = open(&path, 8192, Some(prefixes.clone()));
     assert_eq!(reply(&first, &request).await.content, cold.content);
-    assert_eq!(fs::read_dir(&prefixes).unwrap().count(), 1);
+    assert_eq!(fs::read_dir(&prefixes).unwrap().count(), 2, "the examples, and they and the tools");
     let second = open(&path, 8192, Some(prefixes));
     let stored = reply(&second, &request).await;
     assert_eq!(stored.content, cold.content);
     assert!(stored.usage.cached_tokens > stored.usage.input_tokens / 2, "{:?}", stored.usage);
+
+    // Other tools share the examples.
+    let path = t.folder.path().join("tiny.gguf");
+    let third = open(&path, 8192, Some(t.folder.path().join("prefixes")));
+    let others = Request { tools: request.tools[..1].to_vec().into(), ..request };
+    let usage = reply(&third, &others).await.usage;
+    assert!(usage.cached_tokens > usage.input_tokens / 2, "{usage:?}");
+    assert!(usage.cached_tokens < stored.usage.cached_tokens);
+}
+
+#[tokio::test]
+async fn freely_the_same_model_writes_what_it_will() {
+    let t = tiny(8192);
+    let free = t.model.decoding(Decoding::Free);
+    assert_eq!(free.id(), t.model.id());
+    let mut request = request(ToolChoice::Some);
+    request.max_output_tokens = Some(40);
+    let heard = Mutex::new(String::new());
+    let hear = |delta| {
+        if let Delta::Text(text) = delta {
+            heard.lock().unwrap().push_str(&text);
+        }
+    };
+    let reply = free.reply(&request, Some(&hear)).await.unwrap();
+    // Random numbers write no call: all of it is text, and told as such.
+    assert_eq!(reply.calls().count(), 0);
+    assert!(!reply.text().is_empty());
+    assert_eq!(reply.text(), *heard.lock().unwrap());
+    let decoded = self::reply(&t.model, &request).await;
+    assert!(decoded.calls().count() > 0);
+    assert!(decoded.usage.cached_tokens > decoded.usage.input_tokens / 2, "the prompt is shared");
 }
 
 #[tokio::test]

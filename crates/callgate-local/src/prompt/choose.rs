@@ -32,6 +32,17 @@ Return a json array of function calls, each with function name and arguments, wi
 [{\"name\": <function-name>, \"arguments\": <args-json-object>}]
 </tool_call>";
 
+/// What the real tools stand in. They follow the examples, whose thousand tokens are thereby the same
+/// for all tools, and are read once.
+const NOW: &str = "# Tools
+
+The functions of the examples are gone. You are now provided with these functions:
+<tools>
+";
+
+const NOW_END: &str = "
+</tools>";
+
 const CALL: &str = "<tool_call>\n";
 const OPEN: &str = "[{\"name\": \"";
 /// What follows a call's name.
@@ -55,14 +66,16 @@ impl Calling {
         for tool in examples::TOOLS {
             w.markup(tool)?.markup("\n")?;
         }
-        for tool in request.tools.iter() {
-            w.data(&definition(tool))?.markup("\n")?;
-        }
         w.markup(ANSWER_TOOL)?.markup(TAIL)?.close()?;
         for step in examples::steps() {
             tell(&mut w, &step)?;
         }
         w.stable();
+        w.open(Role::System)?.markup(NOW)?;
+        for tool in request.tools.iter() {
+            w.data(&definition(tool))?.markup("\n")?;
+        }
+        w.markup(ANSWER_TOOL)?.markup(NOW_END)?.close()?.stable();
         if let Some(instructions) = &request.instructions {
             w.turn(Role::System, instructions)?;
         }
@@ -70,6 +83,13 @@ impl Calling {
             tell(&mut w, &step)?;
         }
         Ok(Self { opening: w.finish() })
+    }
+
+    /// Up to where the model's turn begins.
+    pub(crate) fn turn(&self, w: &Writer<'_>) -> Result<Prompt, LocalError> {
+        let mut w = w.resume(self.opening.clone());
+        w.open(Role::Assistant)?;
+        Ok(w.finish())
     }
 
     /// Up to where the first call's name must follow.

@@ -68,7 +68,7 @@ impl<'a> Writer<'a> {
 
     /// What was written so far is the same for other runs.
     fn stable(&mut self) -> &mut Self {
-        self.prompt.stable = self.prompt.tokens.len();
+        self.prompt.stable.push(self.prompt.tokens.len());
         self
     }
 

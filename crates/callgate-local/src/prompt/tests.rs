@@ -85,7 +85,7 @@ fn choosing() {
     let done = [tool_call("", r#"{"id": 1}"#)];
     let start = calling.after(&w(), &[]).unwrap().tokens.len();
     let tail =
-        |prompt: Prompt| shown(&Prompt { tokens: prompt.tokens[start..].to_vec(), stable: 0 }, &v);
+        |prompt: Prompt| shown(&Prompt { tokens: prompt.tokens[start..].to_vec(), stable: Vec::new() }, &v);
     assert_eq!(
         tail(calling.arguments(&w(), &done, "get").unwrap()),
         r#"[{"name": "get", "arguments": {"id": 1}}, {"name": "get", "arguments":"#
@@ -105,8 +105,22 @@ fn what_runs_share_does_not_depend_on_instructions_or_transcript() {
     };
     let one = prompt(&request());
     let other = prompt(&Request { instructions: None, messages: Vec::new(), ..request() });
-    assert!(one.stable > 0);
-    assert_eq!(one.tokens[..one.stable], other.tokens[..other.stable]);
+    let [examples, tools] = one.stable[..] else { panic!("{:?}", one.stable) };
+    assert_eq!(one.stable, other.stable);
+    assert_eq!(one.tokens[..tools], other.tokens[..tools]);
+    let other = prompt(&Request { tools: Vec::new().into(), ..request() });
+    assert_eq!(one.tokens[..examples], other.tokens[..examples], "whatever the tools");
+}
+
+#[test]
+fn a_free_turn_begins_where_the_marks_would_be() {
+    let (v, request) = (vocabulary(), request());
+    let w = || Writer::new(&v, Template::ChatMl).unwrap();
+    let calling = Calling::new(w(), &request).unwrap();
+    let (turn, name) = (calling.turn(&w()).unwrap(), calling.name(&w()).unwrap());
+    assert!(name.tokens.starts_with(&turn.tokens));
+    let rest = Prompt { tokens: name.tokens[turn.tokens.len()..].to_vec(), stable: Vec::new() };
+    assert_eq!(shown(&rest, &v), "⟦tool_call⟧\n[{\"name\": \"");
 }
 
 #[test]

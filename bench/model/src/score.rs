@@ -1,0 +1,80 @@
+//! What was right.
+
+use serde::Serialize;
+
+use crate::{
+    case::Case,
+    record::{Ended, Record, Way},
+};
+
+/// One request of one model, judged.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Row<'a> {
+    model: &'a str,
+    id: &'a str,
+    set: &'a str,
+    group: &'a str,
+    language: &'a str,
+    request: &'a str,
+    /// Calls that are due.
+    due: usize,
+    seconds: f64,
+    off: Judged<'a>,
+    strict: Judged<'a>,
+    lenient: Judged<'a>,
+    grammar: Judged<'a>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Judged<'a> {
+    /// Whether exactly the right calls ran, and nothing went wrong on the way to them.
+    right: bool,
+    /// Calls made that fit their schemas, of all.
+    valid: usize,
+    calls: usize,
+    /// Calls that ran although the contract refuses them.
+    unfit: usize,
+    #[serde(flatten)]
+    way: &'a Way,
+}
+
+/// The rows of those requests that have a record, in the records' order.
+pub(crate) fn all<'a>(cases: &'a [Case], records: &'a [Record]) -> Vec<Row<'a>> {
+    let rows = records.iter().filter_map(|record| {
+        let case = cases.iter().find(|case| case.id == record.id)?;
+        let judged = |way| judged(case, way);
+        Some(Row {
+            model: &record.model,
+            id: &case.id,
+            set: &case.set,
+            group: &case.group,
+            language: &case.language,
+            request: &case.request,
+            due: case.right.due(),
+            seconds: record.seconds,
+            off: judged(&record.ways.off),
+            strict: judged(&record.ways.strict),
+            lenient: judged(&record.ways.lenient),
+            grammar: judged(&record.ways.grammar),
+        })
+    });
+    rows.collect()
+}
+
+fn judged<'a>(case: &Case, way: &'a Way) -> Judged<'a> {
+    Judged {
+        right: is_right(case, way),
+        valid: way.made.iter().filter(|made| made.valid).count(),
+        calls: way.made.len(),
+        unfit: way.made.iter().filter(|made| made.ran.is_some() && made.fault.is_some()).count(),
+        way,
+    }
+}
+
+/// Where no call is due, the model has to have written to the user, whatever it tried before.
+fn is_right(case: &Case, way: &Way) -> bool {
+    let ended = if case.right.due() == 0 { Ended::Said } else { Ended::Called };
+    way.ended == ended && case.right.fits(way.ran())
+}
