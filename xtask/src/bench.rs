@@ -16,6 +16,7 @@ mod gate;
 mod machine;
 mod markdown;
 mod mcp;
+mod model;
 mod numbers;
 mod plot;
 mod program;
@@ -54,6 +55,7 @@ const ALL: &[Bench] = &[
     faults::BENCH,
     gate::BENCH,
     mcp::BENCH,
+    model::BENCH,
     proxy::BENCH,
     scale::BENCH,
     size::BENCH,
