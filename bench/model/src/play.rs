@@ -35,6 +35,25 @@ enum Said {
     Failed(String),
 }
 
+/// What a model said to which transcript. The same words get the same reply, so what two gates both
+/// refuse is asked about once.
+struct Asked<'a> {
+    model: &'a LocalModel,
+    replies: Vec<(String, Said)>,
+}
+
+impl Asked<'_> {
+    async fn ask(&mut self, request: &Request) -> Said {
+        let transcript = format!("{:?}", request.messages);
+        if let Some((_, said)) = self.replies.iter().find(|(asked, _)| *asked == transcript) {
+            return said.clone();
+        }
+        let said = ask(self.model, request).await;
+        self.replies.push((transcript, said.clone()));
+        said
+    }
+}
+
 /// All ways, one after another.
 pub(crate) async fn all(free: &LocalModel, grammar: &LocalModel, case: &Case) -> Ways {
     let request = Request {
@@ -44,12 +63,12 @@ pub(crate) async fn all(free: &LocalModel, grammar: &LocalModel, case: &Case) ->
         max_output_tokens: Some(OUTPUT),
         ..Request::default()
     };
-    let written = ask(free, &request).await;
-    let off = ungated(&case.catalog, &written);
-    let strict = gated(free, case, &request, written.clone(), Mode::Strict).await;
-    let lenient = gated(free, case, &request, written, Mode::Lenient).await;
-    let decoded = ask(grammar, &request).await;
-    let grammar = gated(grammar, case, &request, decoded, Mode::Lenient).await;
+    let mut free = Asked { model: free, replies: Vec::new() };
+    let off = ungated(&case.catalog, &free.ask(&request).await);
+    let strict = gated(&mut free, case, &request, Mode::Strict).await;
+    let lenient = gated(&mut free, case, &request, Mode::Lenient).await;
+    let mut grammar = Asked { model: grammar, replies: Vec::new() };
+    let grammar = gated(&mut grammar, case, &request, Mode::Lenient).await;
     Ways { off, strict, lenient, grammar }
 }
 
@@ -107,10 +126,10 @@ fn ungated(catalog: &Catalog, said: &Said) -> Way {
 }
 
 /// Runs what the gates admit; refusals go back to the model.
-async fn gated(model: &LocalModel, case: &Case, request: &Request, first: Said, mode: Mode) -> Way {
+async fn gated(model: &mut Asked<'_>, case: &Case, request: &Request, mode: Mode) -> Way {
     let mut way = start();
     let mut request = request.clone();
-    let mut said = first;
+    let mut said = model.ask(&request).await;
     loop {
         let reply = match said {
             Said::Text(said) => return Way { ended: Ended::Said, said, ..way },
@@ -151,7 +170,7 @@ async fn gated(model: &LocalModel, case: &Case, request: &Request, first: Said, 
         }
         request.messages.push(Message::Assistant { content: reply.content.clone() }.into());
         request.messages.extend(results.iter().map(|envelope| Arc::new(told(envelope))));
-        said = ask(model, &request).await;
+        said = model.ask(&request).await;
         way.hops += 1;
     }
 }
