@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use callgate::{
-    Agent, FirstUse, Project,
+    Agent, AgentFirstUse, FirstUse, Project,
     backend::mcp::{ClientOptions, auth::TokenStore},
     contract::{Catalog, Mode},
     engine::{ApproveAll, Approver, AskWith, Elsewhere, Word},
@@ -60,7 +60,7 @@ pub(crate) fn unpinned<T>(
     })
 }
 
-/// Opens the project, and pins the MCP servers that were never pinned: what was trusted at first
+/// Opens the project, and pins the MCP servers and agents elsewhere that were never pinned: what was trusted at first
 /// use is told on standard error, however little else is.
 pub(crate) async fn open(
     opened: &Opened,
@@ -70,8 +70,10 @@ pub(crate) async fn open(
     signals: &mut Signals,
 ) -> Result<Project, Failure> {
     let project = read(opened, screen)?;
-    let unpinned: Vec<String> =
+    let mut unpinned: Vec<String> =
         project.unpinned().into_iter().map(|server| format!("\"{}\"", server.name())).collect();
+    let agents = project.unpinned_agents();
+    unpinned.extend(agents.iter().map(|agent| format!("the agent \"{}\"", words::shown(agent))));
     if unpinned.is_empty() {
         return Ok(project);
     }
@@ -83,12 +85,18 @@ pub(crate) async fn open(
         return Err(Failure::configuration("not_pinned", message)
             .hint("Run `callgate lock` and put callgate.lock under version control."));
     }
-    screen.wait(format!("listing the tools of {}", unpinned.join(", ")));
-    let pinned = cancellable(async { Ok(project.pin().await?) }, stop, signals).await;
+    screen.wait(format!("asking {} what there is", unpinned.join(", ")));
+    let pin = async {
+        let (pinned, servers) = project.pin().await?;
+        let (pinned, agents) = pinned.pin_agents().await?;
+        Ok((pinned, servers, agents))
+    };
+    let pinned = cancellable(pin, stop, signals).await;
     screen.still();
     match pinned {
-        Ok((pinned, told)) => {
-            told.iter().for_each(|server| first_use(server, as_json));
+        Ok((pinned, servers, agents)) => {
+            servers.iter().for_each(|server| first_use(server, as_json));
+            agents.iter().for_each(|agent| agents_first_use(agent, as_json));
             Ok(pinned)
         }
         Err(failure) => {
@@ -156,6 +164,24 @@ fn first_use(told: &FirstUse, as_json: bool) {
     for (tool, flag) in &told.flags {
         let message = format!("{server}/{}: {}", words::shown(tool), words::flag(flag));
         notice("flagged", &message, as_json);
+    }
+}
+
+/// The same of an agent elsewhere.
+fn agents_first_use(told: &AgentFirstUse, as_json: bool) {
+    let agent = words::shown(&told.agent);
+    if let Some(error) = &told.error {
+        let why = words::short(error, 400);
+        let message = format!("the agent at {agent} cannot be asked now: {why}");
+        return notice("agent_failed", &message, as_json);
+    }
+    let name = words::shown(told.name.as_deref().unwrap_or_default());
+    let message = format!(
+        "pinned the card of the agent \"{name}\" at {agent} in callgate.lock, at first use"
+    );
+    notice("pinned", &message, as_json);
+    for flag in &told.flags {
+        notice("flagged", &format!("{agent}: {}", words::flag(flag)), as_json);
     }
 }
 

@@ -46,6 +46,7 @@
 
 mod agent;
 mod call;
+mod closed;
 mod error;
 pub mod model;
 mod project;
@@ -64,7 +65,9 @@ pub use callgate_tool as backend;
 pub use callgate_tool::{CallContext, ToolError};
 pub use callgate_wire as wire;
 pub use error::Error;
-pub use project::{FirstUse, Project, ProjectBuilder, ProjectError, ProjectServer, Target};
+pub use project::{
+    AgentFirstUse, FirstUse, Project, ProjectBuilder, ProjectError, ProjectServer, Target,
+};
 pub use run::{Answer, Run, Typed};
 pub use tool::{FunctionTool, IntoTool};
 

@@ -35,7 +35,7 @@ use self::{
 };
 use crate::{Agent, AgentBuilder, Error, model::OpenModel};
 
-pub use pin::{FirstUse, Target};
+pub use pin::{AgentFirstUse, FirstUse, Target};
 pub use servers::ProjectServer;
 
 /// A project as it stands on disk, read and judged.
@@ -239,7 +239,7 @@ impl Project {
                 }
             },
         };
-        let (delegates, found) = agents::read(&dir, &spec, &opening, above, &at)?;
+        let (delegates, found) = agents::read(&dir, &spec, &opening, above, &mcp.lock, &at)?;
         mistakes.extend(found);
         let mut catalog = loaded.catalog;
         let offered = delegates.local.iter().map(|delegate| &delegate.tool);

@@ -4,6 +4,7 @@
 
 mod binary;
 mod cancel;
+mod cards;
 mod chat;
 mod check;
 #[cfg(target_os = "linux")]

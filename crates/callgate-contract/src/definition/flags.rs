@@ -58,8 +58,8 @@ impl FlagKind {
     }
 }
 
-/// Everything to look at in a definition's document.
-pub(super) fn of(root: NodeRef<'_>) -> Vec<Flag> {
+/// Everything to look at in a document: a definition, or an agent's card.
+pub fn of(root: NodeRef<'_>) -> Vec<Flag> {
     let mut found = Vec::new();
     visit(root, &mut String::new(), &mut found);
     found

@@ -33,6 +33,7 @@ use crate::{
     Env,
     guard::{self, Allowed, Authority, Denied, MAX_REDIRECTS, Policy, Resolver},
     http::{cause, client::Client, encode},
+    lock::Wanted,
     secrets::Secrets,
     template::Template,
 };
@@ -51,6 +52,7 @@ pub(super) struct RemoteAgent {
     plan: Plan,
     env: Env,
     client: Client,
+    wanted: Wanted,
     known: Mutex<Option<Known>>,
     next: AtomicU64,
 }
@@ -58,6 +60,7 @@ pub(super) struct RemoteAgent {
 #[derive(Clone)]
 struct Known {
     card: Arc<Card>,
+    text: Arc<str>,
     url: Url,
     etag: Option<String>,
     at: Instant,
@@ -83,9 +86,10 @@ pub(super) enum Answer {
 }
 
 impl RemoteAgent {
-    pub(super) fn new(plan: Plan, env: Env, resolver: Arc<dyn Resolver>) -> Self {
+    /// Its card has to be the `wanted` one.
+    pub(super) fn new(plan: Plan, env: Env, resolver: Arc<dyn Resolver>, wanted: Wanted) -> Self {
         let (client, known) = (Client::new(resolver), Mutex::default());
-        Self { plan, env, client, known, next: AtomicU64::new(1) }
+        Self { plan, env, client, wanted, known, next: AtomicU64::new(1) }
     }
 
     pub(super) fn idle(&self) -> Duration {
@@ -179,6 +183,13 @@ impl Session<'_> {
         Err(last.unwrap_or_else(|| Trouble::Protocol("it has no card".to_owned())))
     }
 
+    /// The card as it came.
+    pub(super) async fn card_text(&self) -> Result<Arc<str>, Trouble> {
+        self.card().await?;
+        let known = self.agent.known().map(|known| known.text);
+        known.ok_or_else(|| Trouble::Protocol("it has no card".to_owned()))
+    }
+
     fn places(&self) -> Vec<Url> {
         if self.base.path().ends_with(".json") {
             return vec![self.base.clone()];
@@ -221,6 +232,12 @@ impl Session<'_> {
             let body = stream::body(response, MAX_BYTES).await?;
             let raw: &RawValue = serde_json::from_slice(&body)
                 .map_err(|_| Trouble::Protocol("its card is no JSON".to_owned()))?;
+            let text: Arc<str> = raw.get().into();
+            // Before anything else is made of it.
+            self.agent.wanted.check(&self.shown(&text)).map_err(|failure| {
+                self.agent.remember(None);
+                Trouble::Changed(Box::new(failure))
+            })?;
             let card = Card::read(raw).map_err(|violation| {
                 Trouble::Protocol(format!("its card cannot be used: {violation}"))
             })?;
@@ -230,7 +247,7 @@ impl Session<'_> {
             }
             let card = Arc::new(card);
             let (card, url, at) = (card, url.clone(), Instant::now());
-            self.agent.remember(Some(Known { card: card.clone(), url, etag, at }));
+            self.agent.remember(Some(Known { card: card.clone(), text, url, etag, at }));
             return Ok(card);
         }
         Err(Trouble::Denied(Denied::TooManyRedirects))

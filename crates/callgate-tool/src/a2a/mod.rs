@@ -13,6 +13,8 @@
 //!   the run is cancelled; the agent is told then (`CancelTask`).
 //! - **A question is a result.** `input_required` comes with the task's id, and a later call with
 //!   that `taskId` goes on; nothing loops by itself.
+//! - **The card is the accepted one**, where a project pinned it ([`lock`](crate::lock)): another one
+//!   is `definition_changed`, and nothing is sent.
 //! - **Digits.** Data parts are text from end to end ([`wire`]).
 //!
 //! Where things are: [`wire`] (both sides' messages, pure), `spec.rs` (as people write it),
@@ -21,6 +23,7 @@
 
 mod agent;
 mod assembly;
+mod look;
 mod outcome;
 mod spec;
 mod stream;
@@ -29,5 +32,7 @@ mod tool;
 mod trouble;
 pub mod wire;
 
+pub(crate) use look::look;
+pub use look::url_of;
 pub(crate) use spec::KIND;
 pub use spec::{A2aBackendSpec, A2aSpec};

@@ -77,9 +77,9 @@ fn build(spec: Map<String, Value>, build: &Build<'_>) -> Result<Arc<dyn Backend>
         _ => return Err(BackendError::invalid("/a2a", Problem::NotAnObject)),
     }
     let A2aBackendSpec { a2a } = build.read(spec)?;
-    let skill = a2a.skill.clone();
+    let (skill, wanted) = (a2a.skill.clone(), build.cards.wanted(&a2a.url));
     let plan = Plan::read(a2a).map_err(|error| error.below("/a2a"))?;
-    let agent = RemoteAgent::new(plan, build.env.clone(), build.resolver.clone());
+    let agent = RemoteAgent::new(plan, build.env.clone(), build.resolver.clone(), wanted);
     Ok(Arc::new(A2aTool::new(Arc::new(agent), skill)))
 }
 

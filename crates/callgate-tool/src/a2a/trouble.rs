@@ -15,6 +15,8 @@ use crate::{
 pub(super) enum Trouble {
     /// The configuration cannot be used as it is.
     Misconfigured(String),
+    /// Its card is not the accepted one.
+    Changed(Box<Failure>),
     /// A destination that may not be reached.
     Denied(Denied),
     /// No connection.
@@ -78,6 +80,7 @@ impl Trouble {
         let so_far = if sent { Executed::Unknown } else { Executed::No };
         match self {
             Self::Misconfigured(words) => misconfigured(words).executed(so_far),
+            Self::Changed(failure) => failure.executed(so_far),
             Self::Denied(denied @ Denied::Unresolved { .. }) => {
                 Failure::new(ErrorKind::TransportLost, denied.to_string())
                     .executed(so_far)

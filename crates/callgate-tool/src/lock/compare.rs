@@ -5,18 +5,21 @@ use std::sync::Arc;
 use callgate_contract::definition::{Definition, Difference, Flag, Unusable, difference};
 use serde::Serialize;
 
-use super::Lock;
+use super::{AgentReport, Lock};
 use crate::mcp::{ListFaultKind, Listing};
 
 /// The servers of a project, each compared with its pins.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct LockReport {
-    /// Whether any server differs from its pins.
+    /// Whether any server or agent differs from its pins.
     pub drifted: bool,
     /// The servers, by name.
     pub servers: Vec<ServerReport>,
-    /// Servers that are pinned and in no file any more.
+    /// Agents elsewhere, by the URL that contracts name.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub agents: Vec<AgentReport>,
+    /// Servers and agents that are pinned and in no file any more.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub forgotten: Vec<Arc<str>>,
 }

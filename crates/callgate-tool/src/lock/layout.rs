@@ -29,6 +29,17 @@ impl Lock {
             (&**name, object([("tools", object(tools, 3))].into_iter(), 2))
         });
         out.push_str(&object(servers, 1));
+        if !self.agents.is_empty() {
+            out.push_str(",\n  \"agents\": ");
+            let agents = self.agents.iter().map(|(url, card)| {
+                let text = Document::parse(card.text())
+                    .map(|doc| laid_out(doc.root(), 3))
+                    .unwrap_or_else(|_| card.text().to_owned());
+                let entry = [("sha256", quoted(card.fingerprint())), ("card", text)];
+                (&**url, object(entry.into_iter(), 2))
+            });
+            out.push_str(&object(agents, 1));
+        }
         out.push_str("\n}\n");
         out
     }
@@ -53,7 +64,7 @@ fn object<'n>(members: impl Iterator<Item = (&'n str, String)>, depth: usize) ->
     out
 }
 
-fn laid_out(node: NodeRef<'_>, depth: usize) -> String {
+pub(super) fn laid_out(node: NodeRef<'_>, depth: usize) -> String {
     match node.kind() {
         Kind::Object => {
             object(node.members().map(|(name, value)| (name, laid_out(value, depth + 1))), depth)

@@ -1,4 +1,4 @@
-//! `callgate.lock`: what a person accepted of the servers' definitions.
+//! `callgate.lock`: what a person accepted of the servers' definitions, and of other agents' cards.
 //!
 //! A server may tell a tool one way today and another way tomorrow, and a model follows what it
 //! reads. So every definition that a project uses is pinned: with its hash, and whole, so that the
@@ -22,12 +22,16 @@
 //! }
 //! ```
 //!
+//! Agents elsewhere are in `agents`, by the URL that contracts name: `{"sha256", "card"}`. A card says
+//! where requests go and what its skills take, so another one is `definition_changed` as well.
+//!
 //! Servers and tools are in the order of their names, definitions in the order of their server:
 //! the same definitions make the same bytes. `sha256` is
 //! [`Definition::fingerprint`](callgate_contract::definition::Definition::fingerprint); an entry
 //! whose definition has another hash was edited by hand and is refused. The file belongs in version
 //! control, beside `agent.json`.
 
+mod card;
 mod catalog;
 mod compare;
 mod file;
@@ -41,6 +45,8 @@ use callgate_contract::{ErrorKind, Executed, Failure, definition::Definition};
 
 use crate::mcp::{DefinitionCheck, Listing, RawTool};
 
+pub(crate) use card::Wanted;
+pub use card::{AgentReport, Cards, PinnedCard};
 pub use compare::{Added, Changed, LockReport, NotUsable, ServerReport, compare};
 pub use file::LockError;
 pub(crate) use kind::KIND;
@@ -56,6 +62,7 @@ pub const VERSION: u64 = 1;
 #[derive(Debug, Clone, Default)]
 pub struct Lock {
     servers: BTreeMap<Arc<str>, Pins>,
+    agents: BTreeMap<Arc<str>, PinnedCard>,
 }
 
 /// The pinned definitions of one server, by the tool's name there.

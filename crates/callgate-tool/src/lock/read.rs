@@ -9,7 +9,7 @@ use callgate_contract::{
     document::{Kind, NodeRef},
 };
 
-use super::{Lock, Pin, Pins, VERSION};
+use super::{Lock, Pin, PinnedCard, Pins, VERSION};
 use crate::registry::pointer_to;
 
 /// A lock that was harmed is mended by a person, who knows whether they meant it.
@@ -59,7 +59,7 @@ impl<'s> Reader<'s, '_> {
                 return Lock::default();
             }
         }
-        self.known(root, "", &["version", "servers"]);
+        self.known(root, "", &["version", "servers", "agents"]);
         let mut servers = BTreeMap::new();
         for (name, server) in self.members(root, "", "servers") {
             let at = format!("/servers{}", pointer_to(name));
@@ -73,7 +73,38 @@ impl<'s> Reader<'s, '_> {
             }
             servers.insert(name.into(), Pins { tools });
         }
-        Lock { servers }
+        let mut agents = BTreeMap::new();
+        if root.get("agents").is_some() {
+            for (url, entry) in self.members(root, "", "agents") {
+                let at = format!("/agents{}", pointer_to(url));
+                if let Some(card) = self.card(entry, &at) {
+                    agents.insert(url.into(), card);
+                }
+            }
+        }
+        Lock { servers, agents }
+    }
+
+    fn card(&mut self, entry: NodeRef<'_>, at: &str) -> Option<PinnedCard> {
+        self.known(entry, at, &["sha256", "card"]);
+        let Some(card) = entry.get("card") else {
+            self.wrong(at, "the entry has no card", Some(ACCEPT));
+            return None;
+        };
+        let card = match PinnedCard::read(card.raw()) {
+            Ok(card) => card,
+            Err(why) => {
+                self.wrong(&format!("{at}/card"), why, Some(ACCEPT));
+                return None;
+            }
+        };
+        let hash = entry.get("sha256").and_then(|node| node.string());
+        if hash != Some(card.fingerprint()) {
+            let message = "the card does not have this hash: it was changed after it was accepted";
+            self.wrong(&format!("{at}/sha256"), message, Some(ACCEPT));
+            return None;
+        }
+        Some(card)
     }
 
     fn pin(&mut self, tool: &str, entry: NodeRef<'_>, at: &str) -> Option<Pin> {

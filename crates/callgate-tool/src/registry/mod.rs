@@ -22,7 +22,7 @@ use crate::{
     function::{self, FunctionSpec},
     guard::{Resolver, SystemResolver},
     http::{self, HttpBackendSpec},
-    lock::{self, McpSpec, Servers},
+    lock::{self, Cards, McpSpec, PinnedCard, Servers},
 };
 
 pub(crate) use error::pointer_to;
@@ -80,6 +80,7 @@ pub(crate) struct Build<'a> {
     pub(crate) functions: &'a BTreeMap<String, Arc<Function>>,
     pub(crate) resolver: Arc<dyn Resolver>,
     pub(crate) servers: &'a Servers,
+    pub(crate) cards: &'a Cards,
     /// Whether the contract says that a call may be made twice.
     pub(crate) repeatable: bool,
 }
@@ -113,6 +114,7 @@ pub struct Backends {
     functions: BTreeMap<String, Arc<Function>>,
     resolver: Arc<dyn Resolver>,
     servers: Servers,
+    cards: Cards,
 }
 
 impl std::fmt::Debug for Backends {
@@ -136,6 +138,7 @@ impl Backends {
             functions: BTreeMap::new(),
             resolver: Arc::new(SystemResolver),
             servers: Servers::default(),
+            cards: Cards::default(),
         }
     }
 
@@ -158,6 +161,21 @@ impl Backends {
     pub fn servers(mut self, servers: Servers) -> Self {
         self.servers = servers;
         self
+    }
+
+    /// The cards that agents elsewhere (`{"a2a": {"url": …}}`) are held to. Default: any will do.
+    #[must_use]
+    pub fn cards(mut self, cards: Cards) -> Self {
+        self.cards = cards;
+        self
+    }
+
+    /// The card that the agent of a contract's `backend` object has now, whatever was accepted.
+    ///
+    /// # Errors
+    /// Why there is none, in words for people.
+    pub async fn card(&self, spec: &Map<String, Value>, env: Env) -> Result<PinnedCard, String> {
+        a2a::look(spec, env, self.resolver.clone()).await
     }
 
     /// Builds the backend of a contract, which also says whether a call may be made twice.
@@ -230,6 +248,7 @@ impl Backends {
             functions: &self.functions,
             resolver: self.resolver.clone(),
             servers: &self.servers,
+            cards: &self.cards,
             repeatable,
         };
         (kind.build)(spec.clone(), &build)

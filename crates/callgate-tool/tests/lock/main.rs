@@ -1,6 +1,7 @@
 //! `callgate.lock`: written and read again, broken, drifted.
 #![allow(clippy::unwrap_used, reason = "the helpers of a test may panic as its body may")]
 
+mod cards;
 mod drift;
 mod file;
 mod kind;

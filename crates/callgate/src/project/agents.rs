@@ -5,7 +5,7 @@ use std::{path::Path, sync::Arc};
 use callgate_contract::{Catalog, Mistake, Tool};
 use callgate_engine::DELEGATE;
 use callgate_machine::{Agent as Spec, agent, event::AnswerSchema};
-use callgate_tool::Backend;
+use callgate_tool::{Backend, lock::Lock};
 use serde_json::{Value, json};
 
 use super::{Opening, Project};
@@ -37,6 +37,7 @@ pub(super) fn read(
     spec: &Spec,
     opening: &Arc<Opening>,
     above: &[std::path::PathBuf],
+    lock: &Lock,
     at: &dyn Fn(&str, String, Option<String>) -> Mistake,
 ) -> Result<(Delegates, Vec<Mistake>), Error> {
     let (mut all, mut mistakes) = (Delegates::default(), Vec::new());
@@ -45,7 +46,7 @@ pub(super) fn read(
         callgate_contract::document::push_token(&mut pointer, name);
         let delegate = match delegate {
             agent::Delegate::Remote(remote) => {
-                match elsewhere(name, remote, dir, opening) {
+                match elsewhere(name, remote, dir, opening, lock) {
                     Ok(made) => all.remote.push(made),
                     Err(why) => mistakes.push(at(&pointer, why, None)),
                 }
@@ -77,6 +78,12 @@ pub(super) fn read(
                 let message =
                     format!("MCP servers of {} were never pinned", folder_shown(&project));
                 let hint = format!("Run `callgate lock -C {}`.", folder_shown(&project));
+                mistakes.push(at(&pointer, message, Some(hint)));
+            }
+            Ok(project) if !project.unpinned_agents().is_empty() => {
+                let folder = folder_shown(&project);
+                let message = format!("agents elsewhere that {folder} names were never pinned");
+                let hint = format!("Run `callgate lock -C {folder}`.");
                 mistakes.push(at(&pointer, message, Some(hint)));
             }
             Ok(project) => {
@@ -139,6 +146,7 @@ fn elsewhere(
     remote: &agent::RemoteDelegate,
     dir: &Path,
     opening: &Opening,
+    lock: &Lock,
 ) -> Result<(Tool, Arc<dyn Backend>), String> {
     let seconds = remote.timeout_seconds.unwrap_or(DEFAULT_SECONDS);
     let description = remote.description.clone().unwrap_or_else(|| {
@@ -179,6 +187,8 @@ fn elsewhere(
     let tool = catalog.tools().next().ok_or("there is no contract")?;
     let backend = opening
         .backends
+        .clone()
+        .cards(lock.cards())
         .build_for(tool, dir, opening.env.clone())
         .map_err(|error| error.to_string())?;
     Ok((Tool::clone(tool), backend))

@@ -1,10 +1,14 @@
-//! What is accepted of the servers: at first use, when it drifts, and when a person says so.
+//! What is accepted of the servers and of agents elsewhere: at first use, when it drifts, and when a person says so.
 
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 
-use callgate_contract::definition::{Definition, Flag};
+use callgate_contract::{
+    Tool,
+    definition::{Definition, Flag},
+};
 use callgate_tool::{
-    lock::{Lock, LockReport, NotUsable, ServerReport, compare},
+    a2a::url_of,
+    lock::{AgentReport, Lock, LockReport, NotUsable, PinnedCard, ServerReport, compare},
     mcp::{Listing, McpError},
 };
 use futures_util::future::join_all;
@@ -27,10 +31,23 @@ pub struct FirstUse {
     pub error: Option<McpError>,
 }
 
-/// What `callgate lock --accept` is about: a server, or one tool of it.
+/// An agent elsewhere whose card was pinned at its first use, or could not be.
+#[derive(Debug, Clone)]
+pub struct AgentFirstUse {
+    /// Its URL, as the contract has it.
+    pub agent: Arc<str>,
+    /// What it calls itself.
+    pub name: Option<Arc<str>>,
+    /// What a person should look at.
+    pub flags: Vec<Flag>,
+    /// Why its card could not be had. It cannot be asked then, and the next use tries again.
+    pub error: Option<String>,
+}
+
+/// What `callgate lock --accept` is about: a server, one tool of it, or an agent elsewhere.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Target {
-    /// The server's name in the project.
+    /// The server's name in the project, or the agent's URL as its contract has it.
     pub server: Arc<str>,
     /// The tool's name there; all of them where it is absent.
     pub tool: Option<Arc<str>>,
@@ -102,11 +119,87 @@ impl Project {
         Ok((self.again()?, told))
     }
 
-    /// Asks servers what they tell now and compares it with what is pinned: all enabled ones, or
+    /// The agents elsewhere that its contracts and its `agents` name: the URL as it is written
+    /// there, and the tools that stand for it.
+    pub fn agents_elsewhere(&self) -> Vec<(Arc<str>, Vec<Arc<str>>)> {
+        let mut all: BTreeMap<Arc<str>, Vec<Arc<str>>> = BTreeMap::new();
+        for tool in self.catalog.tools() {
+            if let Some(url) = url_of(&tool.backend) {
+                all.entry(url.into()).or_default().push(tool.name.clone());
+            }
+        }
+        all.into_iter().collect()
+    }
+
+    /// Those of which no card was ever pinned. They cannot be asked.
+    pub fn unpinned_agents(&self) -> Vec<Arc<str>> {
+        let agents = self.agents_elsewhere().into_iter().map(|(url, _)| url);
+        agents.filter(|url| self.mcp.lock.agent(url).is_none()).collect()
+    }
+
+    /// Trust on first use for agents elsewhere, as [`pin`](Self::pin) is for servers.
+    ///
+    /// # Errors
+    /// As there.
+    pub async fn pin_agents(&self) -> Result<(Self, Vec<AgentFirstUse>), Error> {
+        let unpinned = self.unpinned_agents();
+        if unpinned.is_empty() {
+            return Ok((self.clone(), Vec::new()));
+        }
+        let cards = self.cards(&unpinned).await;
+        // Another process may have pinned meanwhile; what it accepted stands.
+        let mut lock = Lock::load(&self.dir).map_err(ProjectError::from)?;
+        let mut told = Vec::new();
+        for (agent, card) in cards {
+            match card {
+                Ok(_) if lock.agent(&agent).is_some() => {}
+                Ok(card) => {
+                    lock.accept_agent(&agent, &card);
+                    let (name, flags) = (Some(card.name().into()), card.flags());
+                    told.push(AgentFirstUse { agent, name, flags, error: None });
+                }
+                Err(error) => told.push(AgentFirstUse {
+                    agent,
+                    name: None,
+                    flags: Vec::new(),
+                    error: Some(error),
+                }),
+            }
+        }
+        lock.save(&self.dir).map_err(ProjectError::from)?;
+        Ok((self.again()?, told))
+    }
+
+    /// The cards that agents have now. Several contracts that name one agent say how it is asked;
+    /// the first of them does it.
+    async fn cards(&self, agents: &[Arc<str>]) -> Vec<(Arc<str>, Result<PinnedCard, String>)> {
+        let ask = |agent: Arc<str>| async move {
+            let names = |tool: &&Arc<Tool>| url_of(&tool.backend) == Some(&*agent);
+            let card = match self.catalog.tools().find(names) {
+                Some(tool) => {
+                    let env = self.opening.env.clone();
+                    self.opening.backends.card(&tool.backend, env).await
+                }
+                None => Err("no contract names it".to_owned()),
+            };
+            (agent, card)
+        };
+        join_all(agents.iter().cloned().map(ask)).await
+    }
+
+    /// The agents that are meant.
+    fn meant(&self, only: &[Target]) -> Vec<Arc<str>> {
+        let is_meant =
+            |url: &Arc<str>| only.is_empty() || only.iter().any(|target| target.server == *url);
+        let agents = self.agents_elsewhere().into_iter().map(|(url, _)| url);
+        agents.filter(is_meant).collect()
+    }
+
+    /// Asks servers and agents what they tell now and compares it with what is pinned: all enabled ones, or
     /// those named.
     pub async fn drift(&self, only: &[Target]) -> LockReport {
-        let listed = self.listed(only).await;
-        self.report(only, &listed)
+        let (listed, cards) = (self.listed(only).await, self.cards(&self.meant(only)).await);
+        self.report(only, &listed, &cards)
     }
 
     /// Accepts what servers tell now: everything of all enabled ones, or what is named. Servers
@@ -118,8 +211,8 @@ impl Project {
     /// # Errors
     /// A named tool that neither the server nor the lock knows, or a lock that cannot be written.
     pub async fn accept(&self, only: &[Target]) -> Result<LockReport, Error> {
-        let listed = self.listed(only).await;
-        let report = self.report(only, &listed);
+        let (listed, cards) = (self.listed(only).await, self.cards(&self.meant(only)).await);
+        let report = self.report(only, &listed, &cards);
         let mut lock = Lock::load(&self.dir).map_err(ProjectError::from)?;
         for (server, listing) in &listed {
             let (name, Ok(listing)) = (server.name(), listing) else { continue };
@@ -136,8 +229,14 @@ impl Project {
                 }
             }
         }
+        for (agent, card) in &cards {
+            if let Ok(card) = card {
+                lock.accept_agent(agent, card);
+            }
+        }
         for name in &report.forgotten {
             lock.forget(name);
+            lock.forget_agent(name);
         }
         lock.save(&self.dir).map_err(ProjectError::from)?;
         Ok(report)
@@ -159,21 +258,34 @@ impl Project {
         servers.into_iter().zip(listed).collect()
     }
 
-    fn report(&self, only: &[Target], listed: &[Listed<'_>]) -> LockReport {
+    fn report(
+        &self,
+        only: &[Target],
+        listed: &[Listed<'_>],
+        cards: &[(Arc<str>, Result<PinnedCard, String>)],
+    ) -> LockReport {
         let lock = &self.mcp.lock;
         let one = |(server, listing): &Listed<'_>| match listing {
             Ok(listing) => compare(lock, server.name(), listing),
             Err(error) => ServerReport::unreachable(lock, server.name(), error.to_string()),
         };
         let servers: Vec<ServerReport> = listed.iter().map(one).collect();
-        let forgotten = match only {
-            [] => lock.servers().map(|(name, _)| name.clone()).collect(),
-            _ => Vec::new(),
-        };
+        let agents: Vec<AgentReport> =
+            cards.iter().map(|(agent, card)| AgentReport::of(lock, agent, card)).collect();
+        let mut forgotten: Vec<Arc<str>> = Vec::new();
+        if only.is_empty() {
+            let servers = lock.servers().map(|(name, _)| name);
+            forgotten.extend(servers.filter(|name| self.server(name).is_none()).cloned());
+            let is_named = |url: &Arc<str>| cards.iter().any(|(agent, _)| agent == url);
+            forgotten
+                .extend(lock.agents().map(|(url, _)| url).filter(|url| !is_named(url)).cloned());
+        }
         LockReport {
-            drifted: servers.iter().any(|server| server.drifted),
+            drifted: servers.iter().any(|server| server.drifted)
+                || agents.iter().any(|agent| agent.drifted),
             servers,
-            forgotten: forgotten.into_iter().filter(|name| self.server(name).is_none()).collect(),
+            agents,
+            forgotten,
         }
     }
 

@@ -67,7 +67,7 @@ pub(super) fn load(
     let named = texts.iter().map(|text| (text.name.as_str(), text.text.as_str()));
     let (catalog, mistakes) = discovered.load_beside(named);
     let backends = match servers {
-        Some(servers) => builtin.clone().servers(servers.pinned()),
+        Some(servers) => builtin.clone().servers(servers.pinned()).cards(servers.lock.cards()),
         None => builtin.clone(),
     };
     let mut loaded = Loaded { mistakes, ..Loaded::default() };

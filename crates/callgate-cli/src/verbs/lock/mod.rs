@@ -1,4 +1,4 @@
-//! `callgate lock`: what MCP servers tell that was not accepted.
+//! `callgate lock`: what MCP servers and agents elsewhere tell that was not accepted.
 
 mod told;
 
@@ -40,19 +40,30 @@ async fn look(project: &Project, lock: &Lock) -> Result<Exit, Failure> {
     Ok(exit(&report, false))
 }
 
-/// A server that could not be asked is no server that is as accepted.
+/// A server or an agent that could not be asked is no server that is as accepted.
 fn exit(report: &LockReport, drifted: bool) -> Exit {
     if drifted {
         Exit::Found
-    } else if report.servers.iter().any(|server| server.error.is_some()) {
+    } else if report.servers.iter().any(|server| server.error.is_some())
+        || report.agents.iter().any(|agent| agent.error.is_some())
+    {
         Exit::Call
     } else {
         Exit::Done
     }
 }
 
-/// `SERVER` or `SERVER/TOOL`. Both may hold a slash: the longest name of a server wins.
+/// `SERVER` or `SERVER/TOOL`, both of which may hold a slash: the longest name of a server wins. Or
+/// an agent elsewhere, by its URL or the name of a tool that stands for it.
 fn target(project: &Project, text: &str) -> Result<Target, Failure> {
+    let agents = project.agents_elsewhere();
+    let is_meant =
+        |url: &str, tools: &[Arc<str>]| url == text || tools.iter().any(|t| &**t == text);
+    if project.server(text).is_none()
+        && let Some((url, _)) = agents.into_iter().find(|(url, tools)| is_meant(url, tools))
+    {
+        return Ok(Target { server: url, tool: None });
+    }
     let names = project.servers().iter().map(|server| server.name());
     let fits = |name: &&Arc<str>| {
         text.strip_prefix(&***name).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))

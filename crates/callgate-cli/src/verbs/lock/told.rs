@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use callgate::{
-    backend::lock::{Changed, LockReport, ServerReport},
+    backend::lock::{AgentReport, Changed, LockReport, ServerReport},
     contract::{
         definition::{
             Flag,
@@ -24,6 +24,9 @@ pub(super) fn report(report: &LockReport, accepted: bool) -> String {
     let mut out = String::new();
     for server in &report.servers {
         one(server, accepted, &mut out);
+    }
+    for agent in &report.agents {
+        card(agent, accepted, &mut out);
     }
     for server in &report.forgotten {
         let what = if accepted { "forgotten" } else { "pinned, but declared nowhere" };
@@ -66,6 +69,29 @@ fn one(server: &ServerReport, accepted: bool, out: &mut String) {
             pointer => writeln!(out, " (at {})", words::shown(pointer)),
         };
     }
+}
+
+/// An agent's card: its members that changed, and its text with the words that went and came.
+fn card(agent: &AgentReport, accepted: bool, out: &mut String) {
+    let url = words::shown(&agent.agent);
+    if let Some(error) = &agent.error {
+        let pins = if agent.pinned { "its pin stays" } else { "it is not pinned" };
+        let _ = writeln!(out, "{url}: could not be asked, {pins}: {}", words::short(error, 400));
+        return;
+    }
+    let how = match (agent.drifted, accepted) {
+        (false, _) => "as accepted",
+        (true, true) => "accepted",
+        (true, false) if !agent.pinned => "not pinned",
+        (true, false) => "drifted",
+    };
+    let name = words::shown(agent.name.as_deref().unwrap_or_default());
+    let _ = writeln!(out, "{url}: the agent \"{name}\", {how}");
+    if !agent.fields.is_empty() {
+        let _ = writeln!(out, "  ~ card: {}", agent.fields.join(", "));
+        let _ = writeln!(out, "      {}", diff(&agent.diff));
+    }
+    flags(&agent.flags, out);
 }
 
 fn change(changed: &Changed, out: &mut String) {
