@@ -21,6 +21,9 @@ pub struct Exported {
     pub bytes: Vec<u8>,
     /// Contracts that are gone, by the hash of their text: the run cannot be replayed elsewhere.
     pub gone: Vec<Arc<str>>,
+    /// Contracts whose kept text is no catalog, by its hash. The text is in the file as it is kept,
+    /// and the run cannot be replayed with it.
+    pub harmed: Vec<Arc<str>>,
 }
 
 /// A run that was taken in.
@@ -47,13 +50,21 @@ impl Book {
         let agent = self.summary(run)?.agent;
         let mut catalog: Vec<Value> = Vec::new();
         let mut documents = Map::new();
-        let mut gone = Vec::new();
+        let (mut gone, mut harmed) = (Vec::new(), Vec::new());
         for (i, hash) in named(&records).into_iter().enumerate() {
             let Some(text) = self.journal.kept(&hash)? else {
                 gone.push(hash);
                 continue;
             };
-            let parsed: Vec<Value> = serde_json::from_str(&text).unwrap_or_default();
+            let parsed = match serde_json::from_str::<Vec<Value>>(&text) {
+                Ok(parsed) => parsed,
+                Err(error) => {
+                    tracing::warn!(run, catalog = %hash, %error, "the contracts of a run are no catalog");
+                    documents.insert(hash.to_string(), Value::from(&*text));
+                    harmed.push(hash);
+                    continue;
+                }
+            };
             // What stands in the header already is not said twice.
             let is_same = i == 0 && serde_json::to_string(&parsed).is_ok_and(|t| *t == *text);
             if i == 0 {
@@ -70,7 +81,7 @@ impl Book {
         let lines = self.journal.lines(run)?;
         let mut bytes = Vec::new();
         runfile::write(&mut bytes, header, &lines, mask)?;
-        Ok(Exported { bytes, gone })
+        Ok(Exported { bytes, gone, harmed })
     }
 
     /// Takes a run in from a file.

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod delegates;
+mod export;
 mod handover;
 mod offered;
 mod people;

@@ -50,10 +50,17 @@ pub(super) fn go(export: &Export) -> Result<Exit, Failure> {
     let mask = Mask::of_env(named.iter().map(String::as_str).chain(keys), value);
     let last = runs.len().saturating_sub(1);
     for (i, run) in runs.iter().enumerate() {
-        let Exported { bytes, gone } = book.runs.export(run, &mask)?;
+        let Exported { bytes, gone, harmed } = book.runs.export(run, &mask)?;
         for hash in gone {
             eprintln!(
                 "warning: the contracts {hash} of {run} are gone; it cannot be replayed elsewhere"
+            );
+        }
+        for hash in harmed {
+            eprintln!(
+                "warning: the contracts {hash} of {run} are no catalog in the journal; the file has \
+                 them as they are kept, and the run cannot be replayed with them \
+                 (`callgate runs verify` examines the journal)"
             );
         }
         let bytes = if export.html { page(&book, run, &bytes, &mask)? } else { bytes };
