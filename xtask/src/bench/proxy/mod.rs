@@ -182,7 +182,7 @@ fn report(
     let mut headline = Vec::new();
     headline.push(Block::Text("CPU milliseconds of the proxy a request, 32 clients.".to_owned()));
     headline.push(Block::Table(by_ask(ways, visits, |way, ask| {
-        short(middle(visits, (way, ask, 32), |visit| visit.cpu_ms))
+        of_proxies(way, middle(visits, (way.name, ask, 32), |visit| visit.cpu_ms))
     })));
     headline.push(Block::Text(
         "Milliseconds added to a whole answer with one client: the median's distance from the \
@@ -190,7 +190,7 @@ fn report(
             .to_owned(),
     ));
     headline.push(Block::Table(by_ask(ways, visits, |way, ask| {
-        short(middle(visits, (way, ask, 1), |visit| visit.added_ms))
+        of_proxies(way, middle(visits, (way.name, ask, 1), |visit| visit.added_ms))
     })));
     headline.push(Block::Text(
         "Answers a second with 32 clients and a provider that answers at once; proxy, provider and \
@@ -198,7 +198,7 @@ fn report(
             .to_owned(),
     ));
     headline.push(Block::Table(by_ask(ways, visits, |way, ask| {
-        short(middle(visits, (way, ask, 32), |visit| visit.answers_per_second))
+        short(middle(visits, (way.name, ask, 32), |visit| visit.answers_per_second))
     })));
     for (ask, file) in [(Ask::TextStreamed, "proxy-text"), (Ask::Call, "proxy-call")] {
         let mut bars: Vec<(String, f64)> = ways
@@ -227,7 +227,11 @@ fn report(
         versions: ways.iter().map(|way| (way.name.to_owned(), way.version.clone())).collect(),
         headline,
         details: vec![
-            Block::Text("Everything: median [least–greatest].".to_owned()),
+            Block::Text(
+                "Everything: median [least–greatest]. The direct way's CPU and memory are the \
+                 provider's."
+                    .to_owned(),
+            ),
             Block::Table(everything(visits)),
         ],
         raw: Value::Array(raw),
@@ -235,13 +239,18 @@ fn report(
     }
 }
 
-/// A row a way, a column a kind of request; after the direct way's come those of proxies.
-fn by_ask(ways: &[Way], visits: &Visits, cell: impl Fn(&'static str, Ask) -> String) -> Table {
+/// What a proxy adds; the direct way's process is the provider.
+fn of_proxies(way: &Way, figure: f64) -> String {
+    if way.is_proxy { short(figure) } else { "–".to_owned() }
+}
+
+/// A row a way, a column a kind of request.
+fn by_ask(ways: &[Way], visits: &Visits, cell: impl Fn(&Way, Ask) -> String) -> Table {
     let asks = Ask::ALL.into_iter().filter(|ask| visits.keys().any(|(_, asked, _)| asked == ask));
     let asks: Vec<Ask> = asks.collect();
     let mut table = Table::new(std::iter::once("").chain(asks.iter().map(|ask| ask.name())));
     for way in ways {
-        let cells = asks.iter().map(|ask| cell(way.name, *ask));
+        let cells = asks.iter().map(|ask| cell(way, *ask));
         table.row(std::iter::once(way.name.to_owned()).chain(cells));
     }
     table
