@@ -26,3 +26,4 @@ pub use approval::Approvals;
 pub use changes::Changes;
 pub use gates::{CalledFuture, GateCall, Gates};
 pub use server::{CatalogOnly, McpOptions, McpServer};
+pub use stdio::standard_streams;

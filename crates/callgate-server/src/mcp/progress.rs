@@ -1,4 +1,7 @@
 //! Progress for a client that gave a token: what a call is at, and that it still is.
+//!
+//! SDKs give a token with every call, whether anybody looks or not. A call that is over in a moment
+//! tells nothing: its news would be two messages more than its result, for nobody.
 
 use std::{future::Future, pin::Pin, sync::Arc, time::Duration};
 
@@ -17,12 +20,17 @@ use tokio::{
 /// How long the last news may take on its way before the result goes out.
 const LAST: Duration = Duration::from_secs(1);
 
+/// How long a call may take before anything is told of it, where the heartbeat is not faster.
+const MOMENT: Duration = Duration::from_millis(100);
+
 /// Tells one client about one call. Does nothing without a token.
 pub(super) struct Progress {
     to: Option<(Peer<RoleServer>, ProgressToken)>,
     /// MUST increase with each notification (2025-06-18, progress).
     told: f64,
     latest: Option<String>,
+    /// The first moment is over.
+    lasts: bool,
     sending: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
     news: mpsc::UnboundedReceiver<String>,
     beat: Interval,
@@ -45,10 +53,10 @@ impl Progress {
             })
         });
         let heartbeat = heartbeat.max(Duration::from_millis(1));
-        let mut beat = interval_at(Instant::now() + heartbeat, heartbeat);
+        let mut beat = interval_at(Instant::now() + heartbeat.min(MOMENT), heartbeat);
         beat.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let latest = to.is_some().then(|| "started".to_owned());
-        (Self { to, told: 0.0, latest, sending: None, news, beat }, observer)
+        (Self { to, told: 0.0, latest, lasts: false, sending: None, news, beat }, observer)
     }
 
     /// Goes on telling; never ends. Dropping it between two waits loses nothing.
@@ -59,6 +67,7 @@ impl Progress {
                 () = sent(&mut self.sending) => self.sending = None,
                 Some(words) = self.news.recv() => self.latest = Some(words),
                 _ = self.beat.tick(), if self.to.is_some() && self.sending.is_none() => {
+                    self.lasts = true;
                     self.latest.get_or_insert_with(|| "still at work".to_owned());
                 }
             }
@@ -68,7 +77,7 @@ impl Progress {
     /// Sends the latest words, unless others are on their way: a client that reads slowly hears
     /// less, and the call does not wait for it.
     fn begin(&mut self) {
-        if self.sending.is_some() {
+        if self.sending.is_some() || !self.lasts {
             return;
         }
         let (Some((peer, token)), Some(words)) = (&self.to, self.latest.take()) else { return };

@@ -3,7 +3,7 @@
 //! Nothing but the protocol is ever written. A line that is no message is answered with an error
 //! and costs nothing else; so is one that is too long, which is read past without being kept.
 
-use std::{io, sync::Arc, time::Duration};
+use std::{borrow::Cow, io, sync::Arc, time::Duration};
 
 use bytes::{Buf as _, BytesMut};
 use rmcp::{
@@ -28,6 +28,20 @@ use super::{
     server::Connection,
 };
 use crate::ServeError;
+
+/// This process's standard input and output, for [`McpServer::serve_stdio`].
+///
+/// On Linux, where both are pipes, they are read and written without handing every message to a
+/// thread, and a read that waits keeps no runtime from ending. Everywhere else they are tokio's own.
+///
+/// # Panics
+/// Outside of a tokio runtime with I/O.
+pub fn standard_streams() -> (
+    impl AsyncRead + Send + Unpin + 'static + use<>,
+    impl AsyncWrite + Send + Unpin + 'static + use<>,
+) {
+    rmcp::transport::stdio_pipes()
+}
 
 /// The longest line: as much as a body over HTTP.
 const LONGEST_LINE: usize = 4 * 1024 * 1024;
@@ -98,7 +112,7 @@ impl<R, W: AsyncWrite + Send + Unpin + 'static> Lines<R, W> {
             json!({ "jsonrpc": "2.0", "id": id, "error": { "code": code, "message": message } });
         let output = self.output.clone();
         tokio::spawn(async move {
-            if let Err(error) = write(&output, error.to_string().as_bytes()).await {
+            if let Err(error) = write(&output, error.to_string().into_bytes()).await {
                 tracing::debug!(%error, "a client could not be told of a bad line");
             }
         });
@@ -163,10 +177,11 @@ impl<R, W: AsyncWrite + Send + Unpin + 'static> Lines<R, W> {
     }
 }
 
-async fn write<W: AsyncWrite + Unpin>(output: &Mutex<W>, message: &[u8]) -> io::Result<()> {
+/// A message and the end of its line in one write: two would be two wake-ups of whoever reads.
+async fn write<W: AsyncWrite + Unpin>(output: &Mutex<W>, mut message: Vec<u8>) -> io::Result<()> {
+    message.push(b'\n');
     let mut output = output.lock().await;
-    output.write_all(message).await?;
-    output.write_all(b"\n").await?;
+    output.write_all(&message).await?;
     output.flush().await
 }
 
@@ -184,7 +199,11 @@ where
         let (output, marker) = (self.output.clone(), self.marker.clone());
         async move {
             let message = serde_json::to_vec(&message)?;
-            write(&output, &marker.splice(&message)).await
+            let spliced = match marker.splice(&message) {
+                Cow::Borrowed(_) => None,
+                Cow::Owned(spliced) => Some(spliced),
+            };
+            write(&output, spliced.unwrap_or(message)).await
         }
     }
 

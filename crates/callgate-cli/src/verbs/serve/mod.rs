@@ -27,7 +27,7 @@ use callgate::{
     server::{
         Router, ServeError,
         http::{HttpOptions, HttpServer, Ready},
-        mcp::{McpOptions, McpServer},
+        mcp::{McpOptions, McpServer, standard_streams},
         runs::RunHost,
         telemetry::{Telemetry, TelemetryOptions},
     },
@@ -171,7 +171,7 @@ impl All<'_> {
             };
             let gates = mounts::watched(&tools, self.telemetry, self.screen, is_quiet);
             let mcp = McpServer::new(gates, options).map_err(|error| door::failure(&error))?;
-            let (input, output) = (tokio::io::stdin(), tokio::io::stdout());
+            let (input, output) = standard_streams();
             let served = mcp.serve_stdio(input, output, stop.token()).await;
             return served.map_err(|error| door::failure(&error));
         }
