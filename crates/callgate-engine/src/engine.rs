@@ -56,17 +56,18 @@ impl Engine {
     pub fn new(agent: Agent, model: Arc<dyn Model>, mut catalog: Catalog) -> Self {
         builtin::add(&agent, &mut catalog);
         let mount = Mount::of_models(&agent, model.id(), &[], &catalog, None);
-        Self { own_mount: true, ..Self::mounted(agent, model, Arc::new(catalog), mount) }
+        let fingerprints = builtin::fingerprints(&catalog);
+        let mounted = (Arc::new(catalog), mount, fingerprints);
+        Self { own_mount: true, ..Self::mounted(Arc::new(agent), model, mounted) }
     }
 
-    /// An engine whose model is offered what the caller says, instead of what its provider takes.
+    /// An engine whose model is offered what the caller says, instead of what its provider takes:
+    /// of a catalog, with the fingerprints of its tools.
     pub(crate) fn mounted(
-        agent: Agent,
+        agent: Arc<Agent>,
         model: Arc<dyn Model>,
-        catalog: Arc<Catalog>,
-        mount: Mount,
+        (catalog, mount, fingerprints): (Arc<Catalog>, Mount, BTreeMap<Arc<str>, String>),
     ) -> Self {
-        let fingerprints = builtin::fingerprints(&catalog);
         Self {
             model,
             fallbacks: Vec::new(),
@@ -77,7 +78,7 @@ impl Engine {
             stream: true,
             keeps_wire: false,
             traced: false,
-            agent: Arc::new(agent),
+            agent,
             answer: None,
             catalog,
             mount,

@@ -1,10 +1,14 @@
 //! One call through every gate, with no model: a contract tried by hand, or called by a program
 //! that has a model of its own.
 
-use std::{collections::HashMap, fmt, sync::Arc, sync::Mutex, sync::PoisonError};
+use std::{
+    collections::{BTreeMap, HashMap},
+    fmt,
+    sync::{Arc, Mutex, PoisonError, RwLock},
+};
 
 use callgate_contract::{Catalog, Envelope, Fault, Mode, Output, Tool, rules::Ask};
-use callgate_machine::{Agent, Event, Finish, Mount};
+use callgate_machine::{Agent, Event, Finish, Mount, builtin};
 use callgate_model::{Model, OnDelta, ReplyFuture};
 use callgate_tool::Backend;
 use callgate_wire::{AssistantPart, Message, Part, Reply, Request, Stop, ToolCall, Usage};
@@ -26,8 +30,27 @@ const ID: &str = "call_1";
 pub struct Toolset {
     catalog: Arc<Catalog>,
     backends: Arc<HashMap<Arc<str>, Arc<dyn Backend>>>,
-    spec: Agent,
+    spec: Arc<Agent>,
     traced: bool,
+    /// By the name of the tool that is called.
+    near: Arc<RwLock<HashMap<Arc<str>, Arc<Near>>>>,
+}
+
+/// What the calls of one tool can touch, and what is made of that once: to hash a definition takes
+/// longer than to judge its arguments.
+struct Near {
+    catalog: Arc<Catalog>,
+    mount: Mount,
+    fingerprints: BTreeMap<Arc<str>, String>,
+}
+
+impl Near {
+    fn of(catalog: Arc<Catalog>) -> Self {
+        // Nobody reads definitions here.
+        let mount = Mount::names_only(&catalog);
+        let fingerprints = builtin::fingerprints(&catalog);
+        Self { catalog, mount, fingerprints }
+    }
 }
 
 impl fmt::Debug for Toolset {
@@ -45,24 +68,26 @@ impl Toolset {
         Self {
             catalog: catalog.into(),
             backends: Arc::new(backends.into_iter().collect()),
-            spec: Agent::default(),
+            spec: Arc::default(),
             traced: false,
+            near: Arc::default(),
         }
     }
 
     /// Gates set as an agent sets them: its name, its mode, how long people are waited for.
     #[must_use]
     pub fn as_agent(mut self, agent: &Agent) -> Self {
-        self.spec.name.clone_from(&agent.name);
-        self.spec.mode = agent.mode;
-        self.spec.approvals = agent.approvals.clone();
+        let spec = Arc::make_mut(&mut self.spec);
+        spec.name.clone_from(&agent.name);
+        spec.mode = agent.mode;
+        spec.approvals = agent.approvals.clone();
         self
     }
 
     /// How much the gates mend by themselves.
     #[must_use]
     pub fn mode(mut self, mode: Mode) -> Self {
-        self.spec.mode = mode;
+        Arc::make_mut(&mut self.spec).mode = mode;
         self
     }
 
@@ -104,6 +129,20 @@ impl Toolset {
             engine = engine.backend(tool, backend.clone());
         }
         engine
+    }
+
+    /// What a call can touch. Kept for names of the catalog, which resolve in every mode alike.
+    fn near(&self, name: &str) -> Arc<Near> {
+        let Some(tool) = self.catalog.get(name) else {
+            return Arc::new(Near::of(self.around(name)));
+        };
+        let kept = self.near.read().unwrap_or_else(PoisonError::into_inner).get(name).cloned();
+        kept.unwrap_or_else(|| {
+            let near = Arc::new(Near::of(self.around(name)));
+            let mut all = self.near.write().unwrap_or_else(PoisonError::into_inner);
+            all.insert(tool.name.clone(), near.clone());
+            near
+        })
     }
 
     /// What a call can touch: its tool, and those that its rules ask. A name that no tool has
@@ -154,7 +193,7 @@ pub struct Called {
 impl SingleCall {
     /// How much the gates mend by themselves. Default: as the tools say.
     pub fn mode(mut self, mode: Mode) -> Self {
-        self.tools.spec.mode = mode;
+        Arc::make_mut(&mut self.tools.spec).mode = mode;
         self
     }
 
@@ -199,13 +238,13 @@ impl SingleCall {
             arguments: self.arguments,
             opaque: None,
         };
-        let catalog = self.tools.around(&self.tool);
-        // Nobody reads definitions here.
-        let mount = Mount::names_only(&catalog);
-        let mut engine =
-            Engine::mounted(self.tools.spec, Arc::new(OneCall { call }), catalog.clone(), mount)
-                .stream(false)
-                .traced(self.tools.traced);
+        let near = self.tools.near(&self.tool);
+        let Near { catalog, mount, fingerprints } = &*near;
+        let model = Arc::new(OneCall { call });
+        let mounted = (catalog.clone(), mount.clone(), fingerprints.clone());
+        let mut engine = Engine::mounted(self.tools.spec, model, mounted)
+            .stream(false)
+            .traced(self.tools.traced);
         for tool in catalog.tools() {
             if let Some(backend) = self.tools.backends.get(&tool.name) {
                 engine = engine.backend(&tool.name, backend.clone());
