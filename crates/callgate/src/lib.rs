@@ -46,7 +46,6 @@
 
 mod agent;
 mod call;
-mod closed;
 mod error;
 pub mod model;
 mod project;
