@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import socket
+import sys
 import threading
 import time
 from dataclasses import replace
@@ -39,7 +40,8 @@ class Cell:
                      "faulty": False, "got": 0}
             self.log.append(entry)
             if size > WINDOW:
-                entry["note"] = "refused: too long"
+                # What is refused is not paid for.
+                entry["note"], entry["sent"] = "refused: too long", 0
                 return None
             seen = dialect.read(body, run.memory)
             talk = json.dumps(body.get("messages") or body.get("input") or body.get("contents"),
@@ -74,8 +76,7 @@ class Provider:
         class Handler(_Handler):
             cells = provider.cells
 
-        self.server = ThreadingHTTPServer(("127.0.0.1", port), Handler)
-        self.server.daemon_threads = True
+        self.server = _Server(("127.0.0.1", port), Handler)
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
 
     def open(self, fault, lenient: bool) -> tuple[str, Cell]:
@@ -83,6 +84,16 @@ class Provider:
         name = f"c{len(self.cells)}"
         self.cells[name] = Cell(fault, lenient)
         return f"http://127.0.0.1:{self.server.server_address[1]}/{name}", self.cells[name]
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    request_queue_size = 64
+
+    def handle_error(self, request, client_address):
+        """A peer that hangs up is no fault of the bench's."""
+        if not isinstance(sys.exception(), OSError):
+            super().handle_error(request, client_address)
 
 
 class _Handler(BaseHTTPRequestHandler):

@@ -64,6 +64,23 @@ pub(super) fn better(rows: &[Row]) -> Vec<String> {
     found
 }
 
+/// The model calls of the cells of one bench and rule in which a peer and ours both came off well:
+/// how many cells, theirs, ours. Whoever stops early or crashes needs few calls, so only there is it
+/// the same work.
+pub(super) fn same_work(rows: &[Row], bench: &str, rule: &str, peer: &str) -> (usize, u64, u64) {
+    let theirs: Vec<&Row> = by_peer(rows).remove(&(bench, rule, peer)).unwrap_or_default();
+    let (ours, theirs) = both_met(rows, bench, rule, &theirs);
+    let (ours, theirs) = (well(&ours), well(&theirs));
+    let both = theirs.iter().filter_map(|(cell, calls)| Some((*calls, *ours.get(cell)?)));
+    both.fold((0, 0, 0), |(cells, a, b), (theirs, ours)| (cells + 1, a + theirs, b + ours))
+}
+
+/// The model calls of the cells that came off well.
+fn well<'a>(rows: &[&'a Row]) -> BTreeMap<(&'a str, &'a str, &'a str), u64> {
+    let good = rows.iter().filter(|row| row.acceptable);
+    good.map(|row| (row.cell(), row.model_calls)).collect()
+}
+
 /// Ours and theirs, of the cells that both met.
 fn both_met<'a>(
     rows: &'a [Row],
@@ -142,6 +159,18 @@ mod tests {
         assert_eq!(better(&rows).len(), 1);
         let rows = [row(OURS, "a", true), row("rig", "a", true), row("rig", "b", true)];
         assert!(better(&rows).is_empty());
+    }
+
+    #[test]
+    fn the_same_work_is_what_both_did_well() {
+        let rows = [
+            row(OURS, "a", true),
+            row("rig", "a", true),
+            row(OURS, "b", true),
+            row("rig", "b", false),
+        ];
+        assert_eq!(same_work(&rows, "first", "strict", "rig"), (1, 2, 2));
+        assert_eq!(same_work(&rows, "first", "strict", "nobody"), (0, 0, 0));
     }
 
     #[test]

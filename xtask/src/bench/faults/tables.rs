@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Value, json};
 
 use super::{
+    compare::same_work,
     crew::{OURS, Peer},
     rows::{Fault, Row, of},
 };
@@ -86,6 +87,12 @@ pub(super) fn report(peers: &[Peer], rows: &[Row], faults: &[Fault], summary: &V
     )));
     headline.push(Block::Text("Acceptable by family, grown bench, strict rule:".to_owned()));
     headline.push(Block::Table(by(&names, &grown, "family", |row| row.family.clone())));
+    headline.push(Block::Text(
+        "Model calls for the same work: the cells in which the peer and Callgate both came off well. \
+         In all its cells a peer that stops early or crashes needs few."
+            .to_owned(),
+    ));
+    headline.push(Block::Table(calls(&names, rows)));
     headline.push(Block::Text(DOUBTS.to_owned()));
 
     details.push(Block::Text("## The first 50, by group".to_owned()));
@@ -191,6 +198,28 @@ fn totals(names: &[(&str, &str)], rows: &[&Row]) -> Table {
             lost.to_string(),
             (tokens / 1000).to_string(),
         ]);
+    }
+    table
+}
+
+/// What the same work costs: per peer, theirs and ours.
+fn calls(names: &[(&str, &str)], rows: &[Row]) -> Table {
+    let mut table = Table::new([
+        "peer",
+        "first 50: cells",
+        "its model calls",
+        "Callgate's",
+        "grown: cells",
+        "its model calls",
+        "Callgate's",
+    ]);
+    for (name, label) in names.iter().filter(|(name, _)| *name != OURS) {
+        let mut line = vec![(*label).to_owned()];
+        for bench in ["first", "grown"] {
+            let (cells, theirs, ours) = same_work(rows, bench, "strict", name);
+            line.extend([cells.to_string(), theirs.to_string(), ours.to_string()]);
+        }
+        table.row(line);
     }
     table
 }
