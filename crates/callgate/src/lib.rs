@@ -46,6 +46,7 @@
 
 mod agent;
 mod call;
+mod closed;
 mod error;
 pub mod model;
 mod project;

@@ -8,6 +8,8 @@ use schemars::{JsonSchema, generate::SchemaSettings};
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value, json};
 
+use crate::closed;
+
 /// A tool made of an async function: its contract, and who does the work.
 ///
 /// Usually written by [`#[tool]`](macro@crate::tool).
@@ -32,7 +34,8 @@ impl FunctionTool {
         contract.insert("description".to_owned(), json!(description));
         let mut input = schema_of::<A>();
         input.remove("title");
-        // An argument that nobody declared is a slip of the model's: it is told.
+        // An argument that nobody declared is a slip of the model's: it is told, at any depth.
+        closed::close(&mut input);
         input.entry("additionalProperties").or_insert(json!(false));
         contract.insert("input".to_owned(), Value::Object(input));
         let mut output = schema_of::<T>();
