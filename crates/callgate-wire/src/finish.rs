@@ -52,24 +52,15 @@ impl Asked {
         self.restore.deltas(deltas);
     }
 
-    /// The reply: names and ids made right, and a cut admitted.
-    ///
-    /// # Errors
-    /// A call without a name.
-    pub(crate) fn reply(&self, ended: Ended) -> Result<Reply, ProviderError> {
+    /// The reply: names and ids made right, and a cut admitted. A call without a name stays one: it
+    /// is the gate that tells the model which names there are.
+    pub(crate) fn reply(&self, ended: Ended) -> Reply {
         let Ended { mut content, mut stop, usage, model } = ended;
         let usage = usage.unwrap_or_default();
         // Servers relabel a cut reply: the cap was reached, and a call is not whole.
         let at_cap = self.cap.is_some_and(|cap| usage.output_tokens >= u64::from(cap));
         if at_cap && calls(&content).any(|call| !is_json(&call.arguments)) {
             stop = Stop::Length;
-        }
-        if calls(&content).any(|call| call.name.is_empty()) && !stop.is_cut() {
-            return Err(ProviderError::new(
-                ProviderErrorKind::MalformedCall,
-                "the model called a tool without naming it",
-                Retry::Backoff,
-            ));
         }
         let mut made: Vec<&mut ToolCall> = content
             .iter_mut()
@@ -98,7 +89,7 @@ impl Asked {
                 opaque.model = Some(Arc::clone(&self.model));
             }
         }
-        Ok(Reply { content, stop, usage, model, notes: Vec::new() })
+        Reply { content, stop, usage, model, notes: Vec::new() }
     }
 
     /// State of this codec.

@@ -35,10 +35,10 @@ pub(super) fn reply(
     if let Some(counts) = &body.usage {
         tally.take(counts);
     }
-    asked.reply(Ended {
+    Ok(asked.reply(Ended {
         content,
         stop: body.stop_reason.and_then(string).map_or(Stop::End, |reason| wire::stop(&reason)),
         usage: tally.usage(),
         model: body.model.and_then(string).map(Into::into),
-    })
+    }))
 }

@@ -194,12 +194,12 @@ impl events::Events for Events {
         for open in std::mem::take(&mut self.blocks).into_values() {
             open.close(&self.asked, &mut content);
         }
-        self.asked.reply(Ended {
+        Ok(self.asked.reply(Ended {
             content,
             stop: self.stop.unwrap_or(Stop::End),
             usage: self.tally.usage(),
             model: self.model.take(),
-        })
+        }))
     }
 }
 

@@ -51,12 +51,16 @@ impl Parts {
             }
         }
         content.extend(calls.into_iter().map(AssistantPart::Call));
-        asked.reply(Ended { content, stop, usage: self.usage, model: self.model })
+        Ok(asked.reply(Ended { content, stop, usage: self.usage, model: self.model }))
     }
 }
 
 /// What a finish reason says. Whether there are calls is not its business.
 fn stop(reason: &str) -> Result<Stop, ProviderError> {
+    // OpenAI's own words, which most servers have.
+    if matches!(reason, "stop" | "tool_calls" | "function_call") {
+        return Ok(Stop::End);
+    }
     let lower = reason.trim().to_ascii_lowercase();
     let has = |words: &[&str]| words.iter().any(|word| lower.contains(word));
     let failed = |kind, message: &str| {

@@ -30,7 +30,7 @@ pub(super) fn reply(
     let model = body.model_version.and_then(string).map(Into::into);
     let Some(candidate) = body.candidate() else {
         if body.is_blocked() {
-            return asked.reply(Ended { content: Vec::new(), stop: Stop::Refusal, usage, model });
+            return Ok(asked.reply(Ended { content: Vec::new(), stop: Stop::Refusal, usage, model }));
         }
         let message = "the server answered without any candidate";
         return Err(ProviderError::new(ProviderErrorKind::BadReply, message, Retry::Backoff));
@@ -40,5 +40,5 @@ pub(super) fn reply(
     for part in candidate.parts() {
         gathered.take(part, asked, &mut Vec::new()).map_err(unreadable)?;
     }
-    asked.reply(Ended { content: gathered.finish(), stop, usage, model })
+    Ok(asked.reply(Ended { content: gathered.finish(), stop, usage, model }))
 }

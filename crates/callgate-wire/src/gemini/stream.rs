@@ -68,11 +68,11 @@ impl events::Events for Events {
 
     fn reply(&mut self, _: &mut Vec<Delta>) -> Result<Reply, ProviderError> {
         let content = std::mem::take(&mut self.gathered).finish();
-        self.asked.reply(Ended {
+        Ok(self.asked.reply(Ended {
             content,
             stop: self.stop.unwrap_or(Stop::Incomplete),
             usage: self.usage,
             model: self.model.take(),
-        })
+        }))
     }
 }

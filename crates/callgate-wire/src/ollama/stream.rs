@@ -83,7 +83,7 @@ impl Gathered {
             content.push(AssistantPart::Text { text: shown.text.into() });
         }
         content.extend(calls.into_iter().map(AssistantPart::Call));
-        asked.reply(Ended { content, stop: said.unwrap_or(stop), usage, model })
+        Ok(asked.reply(Ended { content, stop: said.unwrap_or(stop), usage, model }))
     }
 }
 

@@ -97,7 +97,7 @@ impl End {
         } else if content.refused && !stop.is_cut() {
             stop = Stop::Refusal;
         }
-        asked.reply(Ended { content: content.parts, stop, usage, model })
+        Ok(asked.reply(Ended { content: content.parts, stop, usage, model }))
     }
 }
 
