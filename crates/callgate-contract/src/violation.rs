@@ -163,12 +163,33 @@ fn chosen(branches: &[Vec<Finding>], path: &str) -> Option<usize> {
 fn alternatives(schema: &Schema, finding: &Finding, count: usize) -> Value {
     let described = (0..count).map(|i| {
         let branch = schema.at(&format!("{}/{i}", finding.schema_path));
-        branch.map_or_else(|| "another alternative".to_owned(), brief)
+        branch.map_or_else(|| "another alternative".to_owned(), |branch| brief(schema, branch))
     });
     json!(described.collect::<Vec<_>>())
 }
 
-fn brief(schema: &Value) -> String {
+/// A branch in a few words; one that stands elsewhere by its type and its name there.
+fn brief(root: &Schema, schema: &Value) -> String {
+    if let Some(target) = schema.get("$ref").and_then(Value::as_str) {
+        let name = target.rsplit('/').next().unwrap_or("value");
+        let meant = target.strip_prefix('#').and_then(|pointer| root.at(pointer));
+        // One step only: a reference to a reference is told by its name.
+        return match meant.filter(|meant| meant.get("$ref").is_none()).map(of_type) {
+            Some(words) if words.starts_with(OF_NO_TYPE) => name.to_owned(),
+            Some(words) => match words.split_once(' ') {
+                Some((of, rest)) => format!("{of} {name} {rest}"),
+                None => format!("{words} {name}"),
+            },
+            None => name.to_owned(),
+        };
+    }
+    of_type(schema)
+}
+
+/// What a schema without a type is called.
+const OF_NO_TYPE: &str = "value";
+
+fn of_type(schema: &Value) -> String {
     if let Some(value) = schema.get("const") {
         return value.to_string();
     }
@@ -181,10 +202,7 @@ fn brief(schema: &Value) -> String {
         Some(Value::Array(types)) => {
             types.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(" or ")
         }
-        _ => match schema.get("$ref").and_then(Value::as_str) {
-            Some(target) => target.rsplit('/').next().unwrap_or("value").to_owned(),
-            None => "value".to_owned(),
-        },
+        _ => OF_NO_TYPE.to_owned(),
     };
     if let Some(required) = schema.get("required").and_then(Value::as_array) {
         let names: Vec<String> = required

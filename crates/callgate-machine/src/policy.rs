@@ -106,7 +106,7 @@ pub(crate) fn failed(
         let row = *row;
         if row > budget.retries_per_call && run.agent().r#loop.stops_when(StopWhen::SchemaFail) {
             let mut finish = ending(run, Status::Failed, Some(StoppedBy::SchemaFail));
-            finish.fault = Some(Box::new(fault.clone()));
+            finish.fault = Some(Box::new(fault.refused_in_row(name, row)));
             out.push(Effect::Append(Event::RunFinished(Box::new(finish))));
             return true;
         }
@@ -136,6 +136,10 @@ fn canonical_arguments(text: &str) -> String {
 /// A success makes earlier failures of that call and tool history.
 pub(crate) fn succeeded(run: &mut Run, name: &Arc<str>, arguments: &str) {
     run.tally.refused_in_row.remove(name);
+    // Mostly nothing has failed, and then there is nothing to look for.
+    if run.tally.identical.is_empty() {
+        return;
+    }
     let prefix = format!("{name} {} ", canonical_arguments(arguments));
     run.tally.identical.retain(|key, _| !key.starts_with(&prefix));
 }

@@ -398,6 +398,16 @@ impl Fault {
         fault.final_()
     }
 
+    /// Calls of one tool were refused once too often in a row; the run ends with this.
+    pub fn refused_in_row(&self, name: &str, times: u32) -> Self {
+        let mut fault = self.clone();
+        fault.message = format!(
+            "{name:?} was called {times} times in a row with arguments that were refused, the last time because: {}",
+            self.message
+        );
+        fault.final_()
+    }
+
     /// The tool's definition is not the pinned one.
     pub fn definition_changed(name: &str) -> Self {
         Self::new(
@@ -465,7 +475,9 @@ impl Fault {
             match (failure.executed, failure.retryable) {
                 (Executed::Unknown, _) => "Do not repeat the call blindly: it may have taken effect. Check first, or ask the user.".to_owned(),
                 (_, false) => "Repeating the call will not help. Find another way, or tell the user.".to_owned(),
-                (Executed::Yes, true) => "Change the arguments according to the message, or tell the user. Do not repeat the call unchanged.".to_owned(),
+                // A tool that is busy says so: what it says must not be forbidden here.
+                (Executed::Yes, true) if failure.retry_after_ms.is_some() => "The call may be tried again, but not before retryAfterMs milliseconds have passed.".to_owned(),
+                (Executed::Yes, true) => "Change the arguments according to the message, or tell the user. Do not repeat the call unchanged unless the message says that it may be tried again.".to_owned(),
                 (Executed::No, true) => "The call may be tried again.".to_owned(),
             }
         }));
@@ -493,8 +505,10 @@ impl Fault {
     pub fn summary(&self) -> String {
         let whole = if self.kind == ErrorKind::OutputMismatch { "the result" } else { ARGUMENTS };
         let first = self.violations.first().map(|v| describe(v, whole));
+        // The last of many refusals is told whole: which tool, and how often.
+        let is_last = self.kind == ErrorKind::SchemaMismatch && !self.retryable;
         match (self.kind, first) {
-            (ErrorKind::SchemaMismatch | ErrorKind::OutputMismatch, Some(first)) => {
+            (ErrorKind::SchemaMismatch | ErrorKind::OutputMismatch, Some(first)) if !is_last => {
                 let more = match self.violations.len() {
                     1 => String::new(),
                     n => format!(" (and {} more)", n - 1),
