@@ -31,7 +31,7 @@ impl Parts {
     /// The reply.
     ///
     /// # Errors
-    /// A finish reason that stands for a failure, or a call without a name.
+    /// A finish reason that stands for a failure.
     pub(super) fn reply(self, asked: &Asked, calls: Vec<ToolCall>) -> Result<Reply, ProviderError> {
         let mut stop = self.finish_reason.as_deref().map_or(Ok(Stop::End), stop)?;
         if !self.refusal.is_empty() && !stop.is_cut() {

@@ -30,7 +30,12 @@ pub(super) fn reply(
     let model = body.model_version.and_then(string).map(Into::into);
     let Some(candidate) = body.candidate() else {
         if body.is_blocked() {
-            return Ok(asked.reply(Ended { content: Vec::new(), stop: Stop::Refusal, usage, model }));
+            return Ok(asked.reply(Ended {
+                content: Vec::new(),
+                stop: Stop::Refusal,
+                usage,
+                model,
+            }));
         }
         let message = "the server answered without any candidate";
         return Err(ProviderError::new(ProviderErrorKind::BadReply, message, Retry::Backoff));

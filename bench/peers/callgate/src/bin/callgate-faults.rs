@@ -205,10 +205,8 @@ async fn run(cell: &Cell) -> Result<String, Error> {
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     // One for all cells: clients keep connections that belong to it.
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(1)
-        .enable_all()
-        .build()?;
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
     println!("@ready");
     for line in std::io::stdin().lock().lines() {
         let cell: Arc<Cell> = Arc::new(serde_json::from_str(&line?)?);
@@ -216,7 +214,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             *slot = Some(cell.clone());
         }
         let running = cell.clone();
-        let ended = runtime.block_on(async move { tokio::spawn(async move { run(&running).await }).await });
+        let ended =
+            runtime.block_on(async move { tokio::spawn(async move { run(&running).await }).await });
         let out = match ended {
             Ok(Ok(text)) => json!({"ok": true, "text": text, "extra": {}}),
             Ok(Err(error)) => json!({

@@ -99,10 +99,8 @@ async fn run(cell: &Arc<Cell>) -> Result<String, (String, String)> {
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     // One for all cells: clients keep connections that belong to it.
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(1)
-        .enable_all()
-        .build()?;
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
     println!("@ready");
     for line in std::io::stdin().lock().lines() {
         let cell: Arc<Cell> = Arc::new(serde_json::from_str(&line?)?);

@@ -62,7 +62,11 @@ macro_rules! tool {
                 schema_for!($arguments).to_value()
             }
 
-            async fn call(&self, _: &mut ToolContext, arguments: $arguments) -> Result<Value, Failed> {
+            async fn call(
+                &self,
+                _: &mut ToolContext,
+                arguments: $arguments,
+            ) -> Result<Value, Failed> {
                 ran(&self.0, $name, json!(arguments)).await
             }
         }
