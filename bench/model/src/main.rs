@@ -22,7 +22,7 @@ use std::{
     io::Write as _,
     path::{Path, PathBuf},
     process::ExitCode,
-    time::Instant,
+    time::{Duration, Instant},
 };
 
 use callgate_local::{Decoding, LocalModel, LocalOptions, store::Store};
@@ -53,6 +53,9 @@ struct Run {
     /// At most so many of each set, evenly spread.
     #[arg(long)]
     most: Option<usize>,
+    /// No request is begun after so many minutes.
+    #[arg(long)]
+    minutes: Option<u64>,
 }
 
 #[derive(Args)]
@@ -130,6 +133,12 @@ fn ask(run: &Run) -> Result<(), Error> {
     let path = &run.results;
     let done = record::read(path)?;
     cases.retain(|case| !done.iter().any(|r| r.model == run.model && r.id == case.id));
+    let until = run.minutes.map(|minutes| Instant::now() + Duration::from_secs(60 * minutes));
+    let is_over = || until.is_some_and(|until| Instant::now() >= until);
+    if cases.is_empty() || is_over() {
+        eprintln!("{}: {} requests are left as they are", run.model, cases.len());
+        return Ok(());
+    }
     let write = |source| Error::Write { path: path.clone(), source };
     let mut results = OpenOptions::new().create(true).append(true).open(path).map_err(write)?;
     let entry = Store::open()?.resolve(&run.model)?;
@@ -139,6 +148,10 @@ fn ask(run: &Run) -> Result<(), Error> {
     let runtime = tokio::runtime::Builder::new_current_thread().build().map_err(Error::Runtime)?;
     let all = cases.len();
     for (number, case) in cases.iter().enumerate() {
+        if is_over() {
+            eprintln!("time is over; {} requests are left for another run", all - number);
+            break;
+        }
         let started = Instant::now();
         let ways = runtime.block_on(play::all(&free, &model, case));
         let seconds = started.elapsed().as_secs_f64();

@@ -1,5 +1,7 @@
 //! What was right.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 
 use crate::{
@@ -7,10 +9,18 @@ use crate::{
     record::{Ended, Record, Way},
 };
 
+/// All that was asked so far, and how much there is to ask.
+#[derive(Serialize)]
+pub(crate) struct Scores<'a> {
+    /// Requests of each set.
+    cases: BTreeMap<&'a str, usize>,
+    rows: Vec<Row<'a>>,
+}
+
 /// One request of one model, judged.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Row<'a> {
+struct Row<'a> {
     model: &'a str,
     id: &'a str,
     set: &'a str,
@@ -40,8 +50,8 @@ struct Judged<'a> {
     way: &'a Way,
 }
 
-/// The rows of those requests that have a record, in the records' order.
-pub(crate) fn all<'a>(cases: &'a [Case], records: &'a [Record]) -> Vec<Row<'a>> {
+/// Judges the requests that have a record, in the records' order.
+pub(crate) fn all<'a>(cases: &'a [Case], records: &'a [Record]) -> Scores<'a> {
     let rows = records.iter().filter_map(|record| {
         let case = cases.iter().find(|case| case.id == record.id)?;
         let judged = |way| judged(case, way);
@@ -60,7 +70,12 @@ pub(crate) fn all<'a>(cases: &'a [Case], records: &'a [Record]) -> Vec<Row<'a>> 
             grammar: judged(&record.ways.grammar),
         })
     });
-    rows.collect()
+    let rows = rows.collect();
+    let mut of_set = BTreeMap::new();
+    for case in cases {
+        *of_set.entry(case.set.as_str()).or_default() += 1;
+    }
+    Scores { cases: of_set, rows }
 }
 
 fn judged<'a>(case: &Case, way: &'a Way) -> Judged<'a> {

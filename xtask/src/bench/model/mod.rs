@@ -6,7 +6,8 @@
 //! Decoding takes the likeliest token each time, so an answer depends on the program alone, not on the
 //! machine or its load. A whole run takes hours of a processor: each request is kept in
 //! `bench/results/model.jsonl` as soon as it is through, and the next run goes on from there. To ask
-//! anew, after a change of prompts or gates, remove that file.
+//! anew, after a change of prompts or gates, remove that file. `MODEL_MINUTES=N` in the environment lets
+//! each model begin no request after N minutes; 0 only writes the report of what is there.
 
 mod rows;
 mod tables;
@@ -20,7 +21,7 @@ use std::{
 
 use super::{Bench, Plan, program, report::Report};
 use crate::{failure::Failure, peers, root};
-use rows::Row;
+use rows::Scores;
 
 pub(super) const BENCH: Bench = Bench {
     name: "model",
@@ -55,10 +56,12 @@ fn whole(plan: &mut Plan, program: &Path) -> Result<Report, Failure> {
     for (model, _) in MODELS {
         let mut ask = ask(program, model, &results);
         ask.arg("--bfcl").arg(&data);
+        if let Ok(minutes) = std::env::var("MODEL_MINUTES") {
+            ask.args(["--minutes", &minutes]);
+        }
         plan.steps.run(model, MINUTES, ask)?;
     }
-    let rows = scored(program, &results, Some(&data))?;
-    Ok(tables::report(&rows))
+    Ok(tables::report(&scored(program, &results, Some(&data))?))
 }
 
 /// The smallest model on a few requests, of which nothing is asked but what holds for any model.
@@ -72,8 +75,9 @@ fn smoke(plan: &mut Plan, program: &Path) -> Result<Report, Failure> {
     let mut ask = ask(program, SMOKE_MODEL, &results);
     ask.args(["--set", "held-out", "--most", &SMOKE_REQUESTS.to_string()]);
     plan.steps.run(SMOKE_MODEL, 10, ask)?;
-    let rows = scored(program, &results, None)?;
-    let mut report = tables::report(&rows);
+    let scores = scored(program, &results, None)?;
+    let mut report = tables::report(&scores);
+    let rows = scores.rows;
     if rows.len() != SMOKE_REQUESTS {
         report.failures.push(format!("{} of {SMOKE_REQUESTS} requests were played", rows.len()));
     }
@@ -90,7 +94,7 @@ fn ask(program: &Path, model: &str, results: &Path) -> Command {
     command
 }
 
-fn scored(program: &Path, results: &Path, data: Option<&Path>) -> Result<Vec<Row>, Failure> {
+fn scored(program: &Path, results: &Path, data: Option<&Path>) -> Result<Scores, Failure> {
     let mut command = Command::new(program);
     command.arg("score").arg("--results").arg(results);
     if let Some(data) = data {

@@ -1,6 +1,17 @@
 //! What the program found, and sums over it.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
+
+/// What the program says of its results.
+#[derive(Debug, Deserialize)]
+pub(super) struct Scores {
+    /// Requests of each set.
+    pub(super) cases: BTreeMap<String, usize>,
+    /// Those that were asked.
+    pub(super) rows: Vec<Row>,
+}
 
 /// One request of one model.
 #[derive(Debug, Clone, Serialize, Deserialize)]

@@ -11,7 +11,7 @@ use super::{
         report::{Block, Report, Table},
     },
     MODELS,
-    rows::{Row, Sums, WAYS},
+    rows::{Row, Scores, Sums, WAYS},
 };
 
 /// The sets, as tables name them.
@@ -37,8 +37,11 @@ const METHOD: [&str; 4] = [
      and written, examples included) are averages over the requests that ended in right calls.",
 ];
 
-pub(super) fn report(rows: &[Row]) -> Report {
-    let mut headline = vec![Block::Text("Requests answered rightly:".to_owned()), right(rows)];
+pub(super) fn report(scores: &Scores) -> Report {
+    let rows = &scores.rows;
+    let mut headline: Vec<Block> = missing(scores).map(Block::Text).into_iter().collect();
+    headline.push(Block::Text("Requests answered rightly:".to_owned()));
+    headline.push(right(rows));
     headline.push(Block::Text("Calls that fit their schemas, of all that were made:".to_owned()));
     headline.push(valid(rows));
     headline.extend(plots(rows));
@@ -57,6 +60,19 @@ pub(super) fn report(rows: &[Row]) -> Report {
         raw: json!(rows),
         failures: failures(rows),
     }
+}
+
+/// What was not asked yet.
+fn missing(scores: &Scores) -> Option<String> {
+    let all: usize = scores.cases.values().sum();
+    let short: Vec<String> = MODELS
+        .into_iter()
+        .map(|(model, shown)| (shown, scores.rows.iter().filter(|row| row.model == model).count()))
+        .filter(|(_, asked)| *asked < all)
+        .map(|(shown, asked)| format!("{shown} {asked}"))
+        .collect();
+    (!short.is_empty())
+        .then(|| format!("Not all of the {all} requests were asked yet: {}.", short.join(", ")))
 }
 
 /// What a table's cell says of its rows.
@@ -180,12 +196,14 @@ mod tests {
 
     #[test]
     fn a_call_that_slips_through_is_told() {
-        let mut rows = vec![row("a", 1, true, true)];
-        rows[0].grammar.valid = rows[0].grammar.calls;
-        assert_eq!(report(&rows).failures, Vec::<String>::new());
-        rows[0].strict.unfit = 1;
-        rows[0].grammar.valid = 0;
-        let failures = report(&rows).failures;
+        let cases = [("held-out".to_owned(), 2)].into();
+        let mut scores = Scores { cases, rows: vec![row("a", 1, true, true)] };
+        scores.rows[0].grammar.valid = scores.rows[0].grammar.calls;
+        assert_eq!(report(&scores).failures, Vec::<String>::new());
+        assert!(missing(&scores).is_some_and(|text| text.contains("1.5B 1, ")));
+        scores.rows[0].strict.unfit = 1;
+        scores.rows[0].grammar.valid = 0;
+        let failures = report(&scores).failures;
         assert_eq!(failures.len(), 2, "{failures:?}");
     }
 }
