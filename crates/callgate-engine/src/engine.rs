@@ -3,7 +3,7 @@
 use std::{
     collections::{BTreeMap, HashMap},
     sync::{
-        Arc,
+        Arc, OnceLock,
         atomic::{AtomicU64, Ordering},
     },
 };
@@ -47,6 +47,8 @@ pub struct Engine {
     fingerprints: BTreeMap<Arc<str>, String>,
     /// The hash of the catalog's text, once the journal has it; none where it keeps no texts.
     kept: OnceCell<Option<Arc<str>>>,
+    /// The catalog's text and its hash, once they were wanted.
+    text: OnceLock<(Arc<str>, Arc<str>)>,
     clock: Clock,
 }
 
@@ -85,6 +87,7 @@ impl Engine {
             own_mount: false,
             fingerprints,
             kept: OnceCell::new(),
+            text: OnceLock::new(),
             clock: Clock::default(),
         }
     }
@@ -224,6 +227,19 @@ impl Engine {
         Session::new(self.clone(), run, lease, observer, cancel)
     }
 
+    /// A new run that is kept in another journal than the engine's.
+    pub fn session_in(
+        self: &Arc<Self>,
+        journal: Arc<dyn Journal>,
+        observer: Option<Observer>,
+        cancel: CancellationToken,
+    ) -> Session {
+        let run = Run::new(self.new_id(), self.catalog.clone(), self.mount.clone());
+        let lease = journal.claim_new(run.id());
+        let approver = self.approver.clone();
+        Session::new(self.clone(), run, lease, observer, cancel).among(journal, approver)
+    }
+
     /// The same where somebody else may want to begin a run of that id: only one at a time may.
     ///
     /// # Errors
@@ -265,9 +281,9 @@ impl Engine {
             if !self.own_mount {
                 return Ok(None);
             }
-            let text = self.catalog.to_text();
-            match journal.keep(&text).await {
-                Ok(hash) => Ok(Some(hash)),
+            let (text, hash) = self.text();
+            match journal.keep_hashed(text, hash).await {
+                Ok(()) => Ok(Some(hash.clone())),
                 Err(JournalError::Unsupported { .. }) => Ok(None),
                 Err(error) => Err(error),
             }
@@ -279,8 +295,18 @@ impl Engine {
     }
 
     /// The hash that the catalog has in a journal.
-    pub(crate) fn catalog_hash(&self) -> String {
-        hash(&self.catalog.to_text())
+    pub(crate) fn catalog_hash(&self) -> &str {
+        &self.text().1
+    }
+
+    /// The catalog's text and its hash. They are as long as the catalog, and each run begins with
+    /// them.
+    fn text(&self) -> &(Arc<str>, Arc<str>) {
+        self.text.get_or_init(|| {
+            let text = self.catalog.to_text();
+            let hash = hash(&text).into();
+            (text.into(), hash)
+        })
     }
 
     /// An id that sorts by time and is unique on this machine: time, process, count.

@@ -43,7 +43,7 @@ impl Engine {
         records: &[Record],
         journal: &dyn Journal,
     ) -> Result<Run, EngineError> {
-        let own = (self.catalog_hash(), self.catalog().clone());
+        let own = (self.catalog_hash().to_owned(), self.catalog().clone());
         Contracts::of(id, records, journal, Some(own))?.fold(id, records)
     }
 }

@@ -40,6 +40,7 @@ mod lines;
 pub mod names;
 mod note;
 mod offer;
+mod out;
 pub mod ollama;
 mod raw;
 mod reply;

@@ -1,14 +1,20 @@
 //! Agents built in code.
 
-use std::{fmt, sync::Arc};
+use std::{
+    fmt,
+    sync::{Arc, OnceLock},
+};
 
 use callgate_contract::{Catalog, Mistake, Mode, Tool, schema::Schema};
-use callgate_engine::{ApproveAll, Approver, AskWith, Engine, Journal, Word};
+use callgate_engine::{
+    ApproveAll, Approver, AskWith, Engine, Journal, MemoryJournal, Observer, Session, Word,
+};
 use callgate_machine::{Agent as Spec, Question, event::AnswerSchema};
 use callgate_model::Model;
 use callgate_tool::Backend;
 use schemars::JsonSchema;
 use serde_json::Value;
+use tokio_util::sync::CancellationToken;
 
 use crate::{
     Error, FunctionTool, IntoTool, Run,
@@ -34,6 +40,8 @@ pub(crate) struct Parts {
     pub journal: Option<Arc<dyn Journal>>,
     pub answer: Option<AnswerSchema>,
     pub stream: bool,
+    /// The engine of its runs, once one has begun.
+    engine: OnceLock<Arc<Engine>>,
 }
 
 impl fmt::Debug for Agent {
@@ -72,7 +80,28 @@ impl Agent {
         &self.parts.catalog
     }
 
-    pub(crate) fn engine_with(&self, answer: Option<AnswerSchema>) -> Arc<Engine> {
+    /// The engine of a run with this answer. What an engine makes of its catalog it makes once.
+    pub(crate) fn engine_of(&self, answer: Option<AnswerSchema>) -> Arc<Engine> {
+        match answer {
+            Some(_) => self.engine_with(answer),
+            None => self.parts.engine.get_or_init(|| self.engine()).clone(),
+        }
+    }
+
+    /// A session of a run. Without a journal of the agent's it is kept for as long as it goes on.
+    pub(crate) fn session(
+        &self,
+        engine: &Arc<Engine>,
+        observer: Option<Observer>,
+        cancel: CancellationToken,
+    ) -> Session {
+        match &self.parts.journal {
+            Some(_) => engine.session(observer, cancel),
+            None => engine.session_in(Arc::new(MemoryJournal::new()), observer, cancel),
+        }
+    }
+
+    fn engine_with(&self, answer: Option<AnswerSchema>) -> Arc<Engine> {
         let parts = &self.parts;
         let mut engine =
             Engine::new(parts.spec.clone(), parts.model.clone(), parts.catalog.clone())
@@ -356,6 +385,7 @@ impl AgentBuilder {
             journal: self.journal,
             answer: self.answer,
             stream: !self.no_stream,
+            engine: OnceLock::new(),
         };
         Ok(Agent { parts: Arc::new(parts) })
     }
@@ -375,4 +405,37 @@ pub(crate) fn answer_of<T: JsonSchema>() -> AnswerSchema {
         members.remove("$schema");
     }
     AnswerSchema { schema, tool: None }
+}
+
+#[cfg(test)]
+mod tests {
+    use callgate_engine::Filter;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn runs_share_an_engine_and_leave_nothing_in_it() -> Result<(), Error> {
+        let script = r#"{"replies": [{"text": "one"}, {"text": "two"}]}"#;
+        let model = crate::model::scripted(script)?;
+        let agent = Agent::builder().model(model).build()?;
+        assert_eq!(agent.run("first").await?.text(), "one");
+        assert_eq!(agent.run("second").await?.text(), "two");
+        let engine = agent.engine_of(None);
+        assert!(Arc::ptr_eq(&engine, &agent.engine_of(None)));
+        assert!(!Arc::ptr_eq(&engine, &agent.engine()), "who asks for one has it alone");
+        assert!(engine.kept_in().list(&Filter::default()).unwrap().is_empty());
+        Ok(())
+    }
+
+    #[tokio::test]
+    async fn a_journal_of_the_agents_keeps_every_run() -> Result<(), Error> {
+        let script = r#"{"replies": [{"text": "one"}, {"text": "two"}]}"#;
+        let model = crate::model::scripted(script)?;
+        let journal = Arc::new(MemoryJournal::new());
+        let agent = Agent::builder().model(model).journal(journal.clone()).build()?;
+        agent.run("first").await?;
+        agent.run("second").await?;
+        assert_eq!(journal.list(&Filter::default()).unwrap().len(), 2);
+        Ok(())
+    }
 }

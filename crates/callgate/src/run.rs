@@ -91,9 +91,9 @@ impl Run {
     /// # Errors
     /// Events could not be kept.
     pub async fn outcome(self) -> Result<Outcome, Error> {
-        let engine = self.agent.engine_with(self.answer);
+        let engine = self.agent.engine_of(self.answer);
         let start = engine.start(&self.goal, self.caller);
-        let mut session = engine.session(self.observer, self.cancel);
+        let mut session = self.agent.session(&engine, self.observer, self.cancel);
         Ok(session.start(start).await?)
     }
 

@@ -185,6 +185,13 @@ pub trait Journal: Send + Sync {
         unsupported("keep documents")
     }
 
+    /// The same where the text's hash is known: `hash` is what [`keep`](Self::keep) gives.
+    fn keep_hashed<'a>(&'a self, text: &'a Arc<str>, hash: &'a Arc<str>) -> JournalFuture<'a, ()> {
+        let _ = hash;
+        let kept = self.keep(text);
+        Box::pin(async move { kept.await.map(drop) })
+    }
+
     /// A text that was kept, by its hash.
     ///
     /// # Errors

@@ -1,5 +1,7 @@
 //! Events go in and come out; what does not fit changes nothing.
 
+use std::sync::Arc;
+
 use callgate_engine::{
     Journal, MemoryJournal,
     journal::{JournalError, Line, Options, SqliteJournal},
@@ -175,6 +177,11 @@ fn documents_are_kept_by_their_hash() {
     for journal in journals {
         let hash = block_on(journal.keep("{\"a\": 1}")).unwrap();
         assert_eq!(block_on(journal.keep("{\"a\": 1}")).unwrap(), hash);
+        let text: Arc<str> = "[]".into();
+        let other = block_on(MemoryJournal::new().keep(&text)).unwrap();
+        block_on(journal.keep_hashed(&text, &other)).unwrap();
+        assert_eq!(block_on(journal.keep("[]")).unwrap(), other);
+        assert_eq!(journal.kept(&other).unwrap(), Some(text));
         assert_eq!(journal.kept(&hash).unwrap().as_deref(), Some("{\"a\": 1}"));
         assert_eq!(journal.kept("00").unwrap(), None);
     }

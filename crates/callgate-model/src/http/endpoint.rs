@@ -144,6 +144,11 @@ impl Endpoint {
         url
     }
 
+    /// No TLS.
+    pub(super) fn is_plain(&self) -> bool {
+        self.base.scheme() == "http"
+    }
+
     pub(super) fn is_loopback(&self) -> bool {
         let host = self.base.host_str().unwrap_or_default();
         let address = host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();

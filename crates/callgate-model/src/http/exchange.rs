@@ -9,7 +9,7 @@ use callgate_wire::{
     AssistantPart, Delta, ProviderError, ProviderErrorKind, Reply, Request, Retry,
 };
 use reqwest::{
-    Response,
+    Response, Url,
     header::{CONTENT_TYPE, LOCATION},
 };
 
@@ -20,6 +20,9 @@ use crate::{Keep, OnDelta};
 /// was read to its end can be used again; it is not worth more than this.
 const END_OF_BODY: Duration = Duration::from_millis(50);
 
+/// The most that is reserved for a body before any of it is here.
+const HINT: usize = 64 << 10;
+
 impl HttpModel {
     /// `show` asks for a stream.
     pub(super) async fn exchange(
@@ -29,13 +32,14 @@ impl HttpModel {
         show: Option<OnDelta<'_>>,
         keep: Option<&Keep>,
     ) -> Result<Reply, ProviderError> {
-        let url = failure::shown(post.url());
+        let url = post.url().clone();
         let sent = self.client.execute(post);
         let sent = match show {
             Some(_) => within(self.options.idle, &url, sent).await?,
             None => sent.await,
         };
-        let response = sent.map_err(|error| failure::unanswered(&error, &self.endpoint, &url))?;
+        let mut response =
+            sent.map_err(|error| failure::unanswered(&error, &self.endpoint, &url))?;
         let status = response.status().as_u16();
         tracing::debug!(model = %self.id, status, "the model answers");
         if let Some(keep) = keep {
@@ -54,7 +58,7 @@ impl HttpModel {
         {
             return self.stream(response, request, &url, show, keep).await;
         }
-        let headers = response.headers().clone();
+        let headers = std::mem::take(response.headers_mut());
         let after = retry::after_ms(&headers, SystemTime::now());
         let body = self.body(response, &url, keep).await?;
         let reply = self.codec.decode(request, status, after, &body);
@@ -74,11 +78,13 @@ impl HttpModel {
     async fn body(
         &self,
         mut response: Response,
-        url: &str,
+        url: &Url,
         keep: Option<&Keep>,
     ) -> Result<Vec<u8>, ProviderError> {
         let limit = self.options.max_body;
-        let mut body = Vec::new();
+        // What the server says of the length is no more than a hint, so it gets no more than this.
+        let told = response.content_length().and_then(|told| usize::try_from(told).ok());
+        let mut body = Vec::with_capacity(told.unwrap_or_default().min(HINT));
         loop {
             match response.chunk().await {
                 Ok(Some(chunk)) if body.len() + chunk.len() > limit => {
@@ -100,7 +106,7 @@ impl HttpModel {
         &self,
         mut response: Response,
         request: &Request,
-        url: &str,
+        url: &Url,
         show: OnDelta<'_>,
         keep: Option<&Keep>,
     ) -> Result<Reply, ProviderError> {
@@ -151,7 +157,7 @@ impl HttpModel {
 
 async fn within<T>(
     limit: Duration,
-    url: &str,
+    url: &Url,
     future: impl Future<Output = T>,
 ) -> Result<T, ProviderError> {
     tokio::time::timeout(limit, future).await.map_err(|_| failure::silent(url, limit))

@@ -27,7 +27,8 @@ pub(super) fn cause(error: &reqwest::Error) -> String {
 }
 
 /// No response at all.
-pub(super) fn unanswered(error: &reqwest::Error, endpoint: &Endpoint, url: &str) -> ProviderError {
+pub(super) fn unanswered(error: &reqwest::Error, endpoint: &Endpoint, url: &Url) -> ProviderError {
+    let url = shown(url);
     let what = if error.is_timeout() && error.is_connect() {
         "no connection within the time limit".to_owned()
     } else {
@@ -45,21 +46,25 @@ pub(super) fn unanswered(error: &reqwest::Error, endpoint: &Endpoint, url: &str)
 }
 
 /// A response that broke off.
-pub(super) fn broken_off(error: &reqwest::Error, url: &str) -> ProviderError {
+pub(super) fn broken_off(error: &reqwest::Error, url: &Url) -> ProviderError {
+    let url = shown(url);
     transport(format!("the answer from {url} broke off: {}", cause(error)))
 }
 
-pub(super) fn silent(url: &str, limit: Duration) -> ProviderError {
+pub(super) fn silent(url: &Url, limit: Duration) -> ProviderError {
+    let url = shown(url);
     transport(format!("nothing came from {url} for {} s", limit.as_secs_f64()))
 }
 
-pub(super) fn too_large(url: &str, limit: usize) -> ProviderError {
+pub(super) fn too_large(url: &Url, limit: usize) -> ProviderError {
+    let url = shown(url);
     let message = format!("the answer from {url} is larger than {limit} bytes");
     ProviderError::new(ProviderErrorKind::BadReply, message, Retry::Never)
 }
 
 /// A redirect, which is not followed.
-pub(super) fn moved(url: &str, location: &str, status: u16) -> ProviderError {
+pub(super) fn moved(url: &Url, location: &str, status: u16) -> ProviderError {
+    let url = shown(url);
     let to = Url::parse(location).map_or_else(|_| location.to_owned(), |location| shown(&location));
     let message = format!("{url} redirects to {to}; set the base URL to where it really is");
     let mut error = ProviderError::new(ProviderErrorKind::NotFound, message, Retry::Never);

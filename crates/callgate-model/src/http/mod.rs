@@ -9,12 +9,16 @@ mod exchange;
 mod failure;
 mod retry;
 
-use std::{borrow::Cow, time::Duration};
+use std::{borrow::Cow, sync::OnceLock, time::Duration};
 
+use bytes::Bytes;
 use callgate_wire::{
     Codec, HttpBody, ProviderError, ProviderErrorKind, Reply, Request, Retry, TraceContext,
 };
-use reqwest::header::{CONTENT_TYPE, HeaderValue};
+use reqwest::{
+    Url,
+    header::{ACCEPT, CONTENT_TYPE, HeaderValue},
+};
 
 pub use self::endpoint::{Endpoint, EndpointError};
 pub(crate) use self::exchange::deltas;
@@ -67,6 +71,8 @@ pub struct HttpModel {
     endpoint: Endpoint,
     options: HttpOptions,
     client: reqwest::Client,
+    /// The first path that was asked for, and its URL.
+    url: OnceLock<(String, Url)>,
 }
 
 impl HttpModel {
@@ -91,10 +97,23 @@ impl HttpModel {
             .redirect(reqwest::redirect::Policy::none());
         if endpoint.is_loopback() {
             builder = builder.no_proxy();
+            if endpoint.is_plain() {
+                // There is nobody to be trusted, and reading the machine's certificates takes
+                // longer than all else that a program with a local model does before it asks.
+                builder = builder.tls_certs_only([]);
+            }
         }
         let client = builder.build().map_err(EndpointError::Client)?;
         let id = format!("{provider}:{model}");
-        Ok(Self { id, model: model.to_owned(), codec, endpoint, options, client })
+        Ok(Self {
+            id,
+            model: model.to_owned(),
+            codec,
+            endpoint,
+            options,
+            client,
+            url: OnceLock::new(),
+        })
     }
 
     /// The request as this model is asked it.
@@ -106,19 +125,37 @@ impl HttpModel {
         }
     }
 
-    fn post(&self, body: HttpBody, stream: bool) -> reqwest::Request {
-        let mut post = reqwest::Request::new(reqwest::Method::POST, self.endpoint.url(&body.path));
-        post.headers_mut().clone_from(self.endpoint.headers());
-        post.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        for (name, value) in body.headers {
-            post.headers_mut().insert(name, HeaderValue::from_static(value));
+    /// The request of a body, which is shared.
+    fn post(
+        &self,
+        body: &HttpBody,
+        bytes: &Bytes,
+        trace: Option<&TraceContext>,
+        stream: bool,
+    ) -> reqwest::Request {
+        let mut post = reqwest::Request::new(reqwest::Method::POST, self.url(&body.path));
+        let headers = post.headers_mut();
+        headers.clone_from(self.endpoint.headers());
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        for (name, value) in &body.headers {
+            headers.insert(*name, HeaderValue::from_static(value));
         }
         if stream {
-            let accept = HeaderValue::from_static("text/event-stream");
-            post.headers_mut().insert(reqwest::header::ACCEPT, accept);
+            headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
         }
-        *post.body_mut() = Some(body.body.into());
+        for (name, value) in trace.into_iter().flat_map(TraceContext::fields) {
+            if let Ok(value) = HeaderValue::try_from(value) {
+                headers.insert(name, value);
+            }
+        }
+        *post.body_mut() = Some(bytes.clone().into());
         post
+    }
+
+    /// The URL of a path. Most APIs have one, and putting a URL together is parsing it.
+    fn url(&self, path: &str) -> Url {
+        let (known, url) = self.url.get_or_init(|| (path.to_owned(), self.endpoint.url(path)));
+        if known == path { url.clone() } else { self.endpoint.url(path) }
     }
 
     async fn attempts(
@@ -128,17 +165,13 @@ impl HttpModel {
         shown: &std::sync::atomic::AtomicBool,
         keep: Option<&Keep>,
     ) -> Result<Reply, ProviderError> {
-        let body = self.codec.encode(request, on_delta.is_some());
+        let stream = on_delta.is_some();
+        let mut body = self.codec.encode(request, stream);
         for note in &body.notes {
             tracing::debug!(model = %self.id, ?note, "the request departs from what was asked");
         }
-        let notes = body.notes.clone();
-        let mut post = self.post(body, on_delta.is_some());
-        for (name, value) in request.trace.iter().flat_map(TraceContext::fields) {
-            if let Ok(value) = HeaderValue::try_from(value) {
-                post.headers_mut().insert(name, value);
-            }
-        }
+        let notes = std::mem::take(&mut body.notes);
+        let bytes = Bytes::from(std::mem::take(&mut body.body));
         let show = |delta| {
             shown.store(true, std::sync::atomic::Ordering::Relaxed);
             if let Some(on_delta) = on_delta {
@@ -147,22 +180,17 @@ impl HttpModel {
         };
         let mut attempt = 0;
         loop {
-            // A body of bytes can always be cloned, and is shared.
-            let Some(post) = post.try_clone() else {
-                unreachable!("the body is not a stream");
-            };
+            let post = self.post(&body, &bytes, request.trace.as_ref(), stream);
             tracing::debug!(
                 model = %self.id, url = %failure::shown(post.url()), attempt,
-                bytes = post.body().and_then(|body| body.as_bytes()).map_or(0, <[u8]>::len),
-                stream = on_delta.is_some(), "asking the model",
+                bytes = bytes.len(), stream, "asking the model",
             );
             if let Some(keep) = keep {
-                let body = post.body().and_then(|body| body.as_bytes()).unwrap_or_default();
                 let url = failure::shown(post.url());
-                keep.begin(&url, body, attempt + 1, self.endpoint.secret());
+                keep.begin(&url, &bytes, attempt + 1, self.endpoint.secret());
             }
-            let stream = on_delta.is_some().then_some(&show as OnDelta<'_>);
-            let mut error = match self.exchange(post, request, stream, keep).await {
+            let show = stream.then_some(&show as OnDelta<'_>);
+            let mut error = match self.exchange(post, request, show, keep).await {
                 Ok(reply) => return Ok(Reply { notes, ..reply }),
                 Err(error) => error,
             };

@@ -9,7 +9,7 @@ use crate::{
     Opaque, ProviderError, ProviderErrorKind, Reply, Request, Retry, ToolCall,
     failure::unreadable,
     ids,
-    raw::{string, text},
+    raw::{lossy, string, text},
     think::{Piece, Think},
 };
 
@@ -19,7 +19,7 @@ pub(super) fn reply(
     retry_after_ms: Option<u64>,
     body: &[u8],
 ) -> Result<Reply, ProviderError> {
-    let json = String::from_utf8_lossy(body);
+    let json = lossy(body);
     if !(200..300).contains(&status) {
         return Err(failure::of_response(status, retry_after_ms, &json));
     }

@@ -165,6 +165,7 @@ fn request() -> impl Strategy<Value = Request> {
                 sampling,
                 effort: effort.map(Into::into),
                 extra: extra.map(|json| Extra { provider: "".into(), fields: json.into() }),
+                trace: None,
             }
         },
     )
