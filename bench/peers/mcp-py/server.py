@@ -31,10 +31,16 @@ async def get_ticket(
     return Ticket(ticketId=ticketId, status="open", assignee="dana")
 
 
+def peak_kib() -> int:
+    # Of this program alone: ru_maxrss begins with the size of whoever started it.
+    with open("/proc/self/status") as status:
+        return next(int(line.split()[1]) for line in status if line.startswith("VmHWM:"))
+
+
 @server.tool(description="What this process has used so far.")
 async def usage() -> Used:
     used = resource.getrusage(resource.RUSAGE_SELF)
-    return Used(cpuUs=int((used.ru_utime + used.ru_stime) * 1e6), peakKib=used.ru_maxrss)
+    return Used(cpuUs=int((used.ru_utime + used.ru_stime) * 1e6), peakKib=peak_kib())
 
 
 server.run()

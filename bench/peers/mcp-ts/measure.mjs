@@ -1,5 +1,7 @@
 // The job of every TypeScript client: node CLIENT CALLS IN_FLIGHT WARM PROGRAM ARGUMENTS...
 
+import { peakKib } from './peak.mjs';
+
 // As a model writes them: text.
 const ARGUMENTS =
   '{"ticketId":"TCK-10423","priority":"high","includeComments":true,"limit":20,"tags":["billing","vip"]}';
@@ -49,7 +51,7 @@ export async function measure({ calls, inFlight, warm }, client, started, protoc
       connectMs,
       callsPerSecond: (calls / wallMs) * 1000,
       clientCpuUs: (ownAfter - ownBefore) / calls,
-      clientPeakKib: process.resourceUsage().maxRSS,
+      clientPeakKib: peakKib(),
       serverCpuUs: (serverAfter.cpuUs - serverBefore.cpuUs) / calls,
       serverPeakKib: serverAfter.peakKib,
     }),

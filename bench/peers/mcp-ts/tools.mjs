@@ -1,6 +1,7 @@
 // The two tools of the TypeScript servers: get_ticket, which is measured, and usage, which tells of
 // this process. Both generations of the SDK register them in the same words.
 import { z } from 'zod';
+import { peakKib } from './peak.mjs';
 
 const ticket = z.strictObject({
   ticketId: z.string().regex(/^TCK-[0-9]+$/).describe("The ticket's id, such as TCK-10423"),
@@ -34,7 +35,7 @@ export function register(server) {
     },
     async () => {
       const used = process.resourceUsage();
-      return both({ cpuUs: used.userCPUTime + used.systemCPUTime, peakKib: used.maxRSS });
+      return both({ cpuUs: used.userCPUTime + used.systemCPUTime, peakKib: peakKib() });
     },
   );
 }

@@ -22,6 +22,10 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
+/// The tools as a project with the server `tickets` has them.
+const TICKET: &str = "tickets__get_ticket";
+const USAGE: &str = "tickets__usage";
+
 #[tokio::main]
 async fn main() -> Result<(), Failed> {
     let mut words = std::env::args().skip(1).peekable();
@@ -41,8 +45,8 @@ async fn main() -> Result<(), Failed> {
     if role == "call" {
         measure(&job, Arc::new(Whole { tools, project }), started, &protocol).await
     } else {
-        let ticket = Gated::of(&project, "get_ticket")?;
-        let usage = Gated::of(&project, "usage")?;
+        let ticket = Gated::of(&project, TICKET)?;
+        let usage = Gated::of(&project, USAGE)?;
         measure(&job, Arc::new(Gates { ticket, usage, _project: project }), started, &protocol)
             .await
     }
@@ -153,12 +157,12 @@ impl Whole {
 
 impl Caller for Whole {
     async fn ticket(&self) -> Result<bool, Failed> {
-        let ticket: Assigned = self.call("get_ticket", ARGUMENTS).await?;
+        let ticket: Assigned = self.call(TICKET, ARGUMENTS).await?;
         Ok(ticket.assignee == ASSIGNEE)
     }
 
     async fn usage(&self) -> Result<Usage, Failed> {
-        self.call("usage", "{}").await
+        self.call(USAGE, "{}").await
     }
 }
 
