@@ -53,10 +53,6 @@ pub(super) struct Sides {
 }
 
 impl Sides {
-    pub(super) fn server(&self, name: &str) -> Option<&Program> {
-        self.servers.iter().find(|server| server.name == name)
-    }
-
     fn client<W: Into<PathBuf>>(
         &mut self,
         name: &'static str,
