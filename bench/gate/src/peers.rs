@@ -112,7 +112,7 @@ impl Judge for Jsonschema {
         self.0.is_valid(parsed)
     }
 
-    fn judge<'t>(&self, text: &'t str) -> Option<Value> {
+    fn judge(&self, text: &str) -> Option<Value> {
         serde_json::from_str(text).ok().filter(|value| self.0.is_valid(value))
     }
 
@@ -157,7 +157,7 @@ impl Judge for Boon {
         self.schemas.validate(parsed, self.index).is_ok()
     }
 
-    fn judge<'t>(&self, text: &'t str) -> Option<Value> {
+    fn judge(&self, text: &str) -> Option<Value> {
         serde_json::from_str(text).ok().filter(|value| self.admits(value))
     }
 

@@ -155,11 +155,14 @@ impl Axis {
     }
 }
 
+/// The visits of one peer at each size.
+type Line = Vec<(usize, Vec<Visit>)>;
+
 /// The same run, larger and larger.
 struct Growth {
     axis: Axis,
-    /// Of each peer: so much of it, and the visits.
-    lines: Vec<(&'static str, Vec<(usize, Vec<Visit>)>)>,
+    /// Of each peer.
+    lines: Vec<(&'static str, Line)>,
 }
 
 fn growth(plan: &Plan, provider: &Provider, peers: &[Peer], axis: Axis) -> Result<Growth, Failure> {
@@ -167,7 +170,7 @@ fn growth(plan: &Plan, provider: &Provider, peers: &[Peer], axis: Axis) -> Resul
         peers.iter().filter(|peer| peer.name == "callgate" || peer.name == UNIT).collect();
     let points = axis.points(plan.smoke);
     let empty = || points.iter().map(|point| (*point, Vec::new())).collect();
-    let mut lines: Vec<(&'static str, Vec<(usize, Vec<Visit>)>)> =
+    let mut lines: Vec<(&'static str, Line)> =
         measured.iter().map(|peer| (peer.name, empty())).collect();
     for _ in 0..plan.repeats {
         for (peer, (_, line)) in measured.iter().zip(&mut lines) {

@@ -100,7 +100,7 @@ fn read(bytes: &[u8]) -> Option<Vec<(String, u64)>> {
             sections.push((String::from_utf8_lossy(name).into_owned(), number(at + 0x20, 8)?));
         }
     }
-    sections.sort_by(|a, b| b.1.cmp(&a.1));
+    sections.sort_by_key(|section| std::cmp::Reverse(section.1));
     Some(sections)
 }
 

@@ -153,7 +153,7 @@ fn judged(peer: &Peer, job: &Job, started: SystemTime, line: &Value, counts: &Va
         runs: job.runs,
         wrong: wrong.join("; "),
         raw: json!({ "peer": peer.name, "turns": job.turns, "latencyMs": job.latency_ms,
-            "warm": job.warm, "more": job.more.iter().copied().collect::<Vec<_>>(),
+            "warm": job.warm, "more": job.more.to_vec(),
             "line": line, "provider": counts }),
     }
 }

@@ -1,7 +1,7 @@
 //! Runs as files.
 
 use callgate_engine::{
-    Book, Journal as _,
+    Book,
     book::DOCUMENTS,
     runfile::{self, Mask},
 };

@@ -84,8 +84,9 @@ fn choosing() {
     insta::assert_snapshot!(shown(&calling.name(&w()).unwrap(), &v));
     let done = [tool_call("", r#"{"id": 1}"#)];
     let start = calling.after(&w(), &[]).unwrap().tokens.len();
-    let tail =
-        |prompt: Prompt| shown(&Prompt { tokens: prompt.tokens[start..].to_vec(), stable: Vec::new() }, &v);
+    let tail = |prompt: Prompt| {
+        shown(&Prompt { tokens: prompt.tokens[start..].to_vec(), stable: Vec::new() }, &v)
+    };
     assert_eq!(
         tail(calling.arguments(&w(), &done, "get").unwrap()),
         r#"[{"name": "get", "arguments": {"id": 1}}, {"name": "get", "arguments":"#

@@ -8,8 +8,8 @@ use std::{sync::Mutex, time::Duration};
 
 use callgate_model::{Endpoint, HttpModel, HttpOptions, Model, Registry};
 use callgate_wire::{
-    Delta, Message, ProviderError, ProviderErrorKind as Kind, Reply, Request, Retry,
-    TraceContext, chat::Chat,
+    Delta, Message, ProviderError, ProviderErrorKind as Kind, Reply, Request, Retry, TraceContext,
+    chat::Chat,
 };
 use server::{Act, END, Script, Server, answer, json, response, stream};
 

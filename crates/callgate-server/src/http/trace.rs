@@ -19,10 +19,13 @@ pub(super) fn of(headers: &HeaderMap) -> Option<TraceContext> {
 mod tests {
     use super::*;
 
+    /// Headers, and what of the state is kept where there is a context.
+    type Row<'a> = (&'a [(&'static str, &'a str)], Option<Option<&'a str>>);
+
     #[test]
     fn headers_of_a_request() {
         let parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
-        let rows: [(&[(&'static str, &str)], Option<Option<&str>>); 5] = [
+        let rows: [Row<'_>; 5] = [
             (&[], None),
             (&[("traceparent", parent)], Some(None)),
             (&[("traceparent", parent), ("traceparent", parent)], None),

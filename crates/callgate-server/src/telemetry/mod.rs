@@ -86,7 +86,10 @@ struct Inner {
     metrics: Metrics,
     exporter: Option<Exporter>,
     /// Whether spans have what was said.
-    #[cfg_attr(not(feature = "proxy"), expect(dead_code, reason = "runs have it in their stories"))]
+    #[cfg_attr(
+        not(feature = "proxy"),
+        expect(dead_code, reason = "runs have it in their stories")
+    )]
     with_content: bool,
     history: OnceLock<History>,
 }

@@ -74,6 +74,7 @@ impl Server {
             arguments,
             idempotency_key: None,
             repeatable: false,
+            trace: None,
             timeout,
             cancel: tokio_util::sync::CancellationToken::new(),
         }

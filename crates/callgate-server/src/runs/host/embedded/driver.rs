@@ -125,7 +125,7 @@ impl Driver for Arc<Embedded> {
     }
 
     fn take_up_all(&self) -> Driven<'_, usize> {
-        read(self, |host| Embedded::take_up_all(host))
+        read(self, Embedded::take_up_all)
     }
 
     fn health(&self) -> Driven<'_, ()> {
