@@ -12,6 +12,7 @@ use std::{
 };
 
 use crate::{
+    apt,
     failure::Failure,
     peers,
     process::Show,
@@ -113,21 +114,7 @@ fn browser(steps: &mut Steps) -> Result<Option<PathBuf>, Failure> {
     if let Some(found) = named.filter(|path| path.is_file()).or_else(known) {
         return Ok(Some(found));
     }
-    if !answers("apt-get", "--version") {
-        return Ok(None);
-    }
-    let mut update = Command::new("apt-get");
-    update.args(["update", "-qq"]);
-    let mut install = Command::new("apt-get");
-    install.args(["install", "-y", "-qq", "--no-install-recommends", "chromium"]);
-    install.arg("fonts-dejavu-core").env("DEBIAN_FRONTEND", "noninteractive");
-    for (name, command) in [("apt", update), ("chromium", install)] {
-        match steps.attempt(name, 10, Show::Both, command)?.well(name) {
-            Ok(_) => {}
-            Err(failure) if peers::required() => return Err(failure),
-            Err(_) => return Ok(None),
-        }
-    }
+    apt::install(steps, "chromium", &["chromium", "fonts-dejavu-core"])?;
     Ok(known())
 }
 

@@ -36,7 +36,7 @@ const MODELS: [(&str, &str); 3] = [
     ("smollm2-135m", "SmolLM2 135M"),
 ];
 const SMOKE_MODEL: &str = "smollm2-135m";
-const SMOKE_REQUESTS: usize = 6;
+const SMOKE_REQUESTS: usize = 3;
 /// One model on all requests, on a slow and busy machine.
 const MINUTES: u64 = 12 * 60;
 
