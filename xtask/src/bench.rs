@@ -61,6 +61,9 @@ const ALL: &[Bench] = &[
     size::BENCH,
 ];
 
+/// Takes hours, so it runs in full only where it is named.
+const HOURS: &str = model::BENCH.name;
+
 /// How a benchmark is to be run.
 #[derive(Debug)]
 struct Plan {
@@ -125,10 +128,11 @@ impl Asked {
         Ok(asked)
     }
 
-    /// The benchmarks that were named, all where none was.
+    /// The benchmarks that were named; where none was, all that end on the same day.
     fn benches(&self) -> Result<Vec<&'static Bench>, Failure> {
         if self.names.is_empty() {
-            return Ok(ALL.iter().collect());
+            let soon = |bench: &&Bench| self.smoke || bench.name != HOURS;
+            return Ok(ALL.iter().filter(soon).collect());
         }
         let named = |name: &String| {
             ALL.iter().find(|bench| bench.name == *name).ok_or_else(|| {
@@ -200,6 +204,16 @@ mod tests {
         let got = asked("gate --repeats 3 mcp --smoke").expect("a command line");
         let names = vec!["gate".to_owned(), "mcp".to_owned()];
         assert_eq!(got, Asked { names, smoke: true, repeats: Some(3) });
+    }
+
+    #[test]
+    fn what_takes_hours_is_run_where_it_is_named() {
+        let has = |line: &str| {
+            let benches = asked(line).and_then(|asked| asked.benches()).expect("benchmarks");
+            benches.iter().any(|bench| bench.name == HOURS)
+        };
+        assert!(!has("") && !has("--repeats 1"));
+        assert!(has("model") && has("--smoke"));
     }
 
     #[test]
