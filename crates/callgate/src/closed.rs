@@ -106,7 +106,7 @@ mod tests {
     use super::*;
 
     #[derive(JsonSchema)]
-    #[allow(dead_code, reason = "their schemas count")]
+    #[allow(dead_code, reason = "its schema counts")]
     struct Plain {
         id: u32,
         inner: Option<Inner>,
@@ -115,13 +115,13 @@ mod tests {
     }
 
     #[derive(JsonSchema)]
-    #[allow(dead_code)]
+    #[allow(dead_code, reason = "its schema counts")]
     struct Inner {
         name: String,
     }
 
     #[derive(JsonSchema)]
-    #[allow(dead_code)]
+    #[allow(dead_code, reason = "its schema counts")]
     struct Flat {
         id: u32,
         #[serde(flatten)]
@@ -130,14 +130,14 @@ mod tests {
 
     #[derive(JsonSchema)]
     #[serde(tag = "kind")]
-    #[allow(dead_code)]
+    #[allow(dead_code, reason = "its schema counts")]
     enum Kind {
         A { a: u32 },
         B(Inner),
     }
 
     #[derive(JsonSchema)]
-    #[allow(dead_code)]
+    #[allow(dead_code, reason = "its schema counts")]
     struct Open {
         id: u32,
         #[serde(flatten)]

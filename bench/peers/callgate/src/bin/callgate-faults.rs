@@ -57,7 +57,7 @@ struct Customer {
 
 /// What the tools promise to return.
 #[derive(JsonSchema)]
-#[allow(dead_code)]
+#[allow(dead_code, reason = "it stands for its schema")]
 struct Found {
     count: u32,
     items: Vec<String>,
