@@ -26,6 +26,7 @@ use std::{
 };
 
 use callgate_local::{Decoding, LocalModel, LocalOptions, store::Store};
+use callgate_wire::ToolChoice;
 use clap::{Args, Parser};
 
 use crate::{
@@ -56,6 +57,9 @@ struct Run {
     /// No request is begun after so many minutes.
     #[arg(long)]
     minutes: Option<u64>,
+    /// No text for an answer: every request demands a call.
+    #[arg(long)]
+    must_call: bool,
 }
 
 #[derive(Args)]
@@ -146,6 +150,7 @@ fn ask(run: &Run) -> Result<(), Error> {
     let model = LocalModel::open(&entry.path, LocalOptions::default())?;
     let free = model.decoding(Decoding::Free);
     let runtime = tokio::runtime::Builder::new_current_thread().build().map_err(Error::Runtime)?;
+    let choice = if run.must_call { ToolChoice::Some } else { ToolChoice::Auto };
     let all = cases.len();
     for (number, case) in cases.iter().enumerate() {
         if is_over() {
@@ -153,7 +158,7 @@ fn ask(run: &Run) -> Result<(), Error> {
             break;
         }
         let started = Instant::now();
-        let ways = runtime.block_on(play::all(&free, &model, case));
+        let ways = runtime.block_on(play::all(&free, &model, case, &choice));
         let seconds = started.elapsed().as_secs_f64();
         let record = Record { model: run.model.clone(), id: case.id.clone(), seconds, ways };
         let line = serde_json::to_string(&record)?;

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use callgate_contract::{Catalog, Envelope, Facts, Fault, Mode, RuleVerdict, Verdict};
 use callgate_local::LocalModel;
 use callgate_model::Model;
-use callgate_wire::{Delta, Message, Part, Reply, Request, Stop, ToolCall, ToolResult};
+use callgate_wire::{Delta, Message, Part, Reply, Request, Stop, ToolCall, ToolChoice, ToolResult};
 use serde_json::{Map, Value};
 use tokio::sync::Notify;
 
@@ -55,12 +55,18 @@ impl Asked<'_> {
 }
 
 /// All ways, one after another.
-pub(crate) async fn all(free: &LocalModel, grammar: &LocalModel, case: &Case) -> Ways {
+pub(crate) async fn all(
+    free: &LocalModel,
+    grammar: &LocalModel,
+    case: &Case,
+    choice: &ToolChoice,
+) -> Ways {
     let request = Request {
         instructions: case.instructions.as_deref().map(Into::into),
         messages: vec![case.message().into()],
         tools: case.tools().into(),
         max_output_tokens: Some(OUTPUT),
+        tool_choice: choice.clone(),
         ..Request::default()
     };
     let mut free = Asked { model: free, replies: Vec::new() };
@@ -142,10 +148,12 @@ async fn gated(model: &mut Asked<'_>, case: &Case, request: &Request, mode: Mode
         let mut is_refused = false;
         for call in reply.calls() {
             let mut judged = judge(&case.catalog, call, mode);
-            if reply.stop != Stop::End {
+            let is_cut = reply.stop != Stop::End;
+            if is_cut {
                 judged.verdict = Err(Box::new(Fault::truncated()));
             }
             let mut made = judged.made(call, way.hops);
+            made.cut = is_cut && !made.valid;
             let (id, name) = (Arc::clone(&call.id), Arc::clone(&call.name));
             let envelope = match &judged.verdict {
                 Ok(arguments) => {
@@ -200,6 +208,7 @@ impl Judged {
             name: call.name.to_string(),
             raw: call.arguments.to_string(),
             valid: self.valid,
+            cut: false,
             fault: self.verdict.as_ref().err().map(|fault| fault.summary()),
             ran: None,
             mended: self.mended.clone(),

@@ -73,6 +73,9 @@ pub(crate) struct Made {
     pub(crate) raw: String,
     /// Whether it is of a tool on offer and fits its schema, after what the gate mended.
     pub(crate) valid: bool,
+    /// Whether its reply was cut in it: nothing runs of such a call, and the grammar did not get to its end.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) cut: bool,
     /// Why the contract refuses it, also where nobody asks it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) fault: Option<String>,

@@ -43,6 +43,8 @@ struct Judged<'a> {
     right: bool,
     /// Calls made that fit their schemas, of all.
     valid: usize,
+    /// Calls that the limit of a reply cut.
+    cut: usize,
     calls: usize,
     /// Calls that ran although the contract refuses them.
     unfit: usize,
@@ -82,6 +84,7 @@ fn judged<'a>(case: &Case, way: &'a Way) -> Judged<'a> {
     Judged {
         right: is_right(case, way),
         valid: way.made.iter().filter(|made| made.valid).count(),
+        cut: way.made.iter().filter(|made| made.cut).count(),
         calls: way.made.len(),
         unfit: way.made.iter().filter(|made| made.ran.is_some() && made.fault.is_some()).count(),
         way,

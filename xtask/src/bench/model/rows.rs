@@ -38,6 +38,8 @@ pub(super) struct Way {
     pub(super) right: bool,
     /// Calls that fit their schemas, of all that were made.
     pub(super) valid: usize,
+    /// Calls that the limit of a reply cut: no grammar got to their end, and nothing of them runs.
+    pub(super) cut: usize,
     pub(super) calls: usize,
     /// Calls that ran although the contract refuses them.
     pub(super) unfit: usize,
@@ -135,7 +137,7 @@ pub(super) mod tests {
 
     fn way(right: bool, hops: u32) -> Way {
         let (input_tokens, output_tokens) = (u64::from(hops) * 100, 20);
-        Way { right, valid: 1, calls: 2, unfit: 0, hops, input_tokens, output_tokens }
+        Way { right, valid: 1, cut: 0, calls: 2, unfit: 0, hops, input_tokens, output_tokens }
     }
 
     pub(in super::super) fn row(id: &str, due: usize, off: bool, gated: bool) -> Row {

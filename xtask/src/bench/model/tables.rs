@@ -83,7 +83,7 @@ fn failures(rows: &[Row]) -> Vec<String> {
     let mut failures = Vec::new();
     for row in rows {
         let of = format!("{} of {}", row.id, row.model);
-        if row.grammar.valid != row.grammar.calls {
+        if row.grammar.valid + row.grammar.cut != row.grammar.calls {
             failures.push(format!("{of}: a call that the grammar let through is not valid"));
         }
         for (name, way) in &WAYS[1..] {
