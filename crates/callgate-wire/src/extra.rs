@@ -6,8 +6,8 @@ use std::sync::Arc;
 use serde_json::value::RawValue;
 
 use crate::{
-    Note, Request,
-    raw::{Fields, list_of, to_json},
+    Note, Request, json,
+    raw::{Fields, list_of},
 };
 
 /// A body with the request's extra fields, if they are this codec's; otherwise they are noted.
@@ -42,7 +42,7 @@ fn merge(own: &Fields<'_>, more: &Fields<'_>, path: &str, notes: &mut Vec<Note>)
         if out.len() > 1 {
             out.push(',');
         }
-        out.push_str(&to_json(&name));
+        out.push_str(&json::to_string(&name));
         out.push(':');
         out.push_str(json);
     };

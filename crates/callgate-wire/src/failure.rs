@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::{
-    ProviderError, ProviderErrorKind as Kind, Retry,
+    ProviderError, ProviderErrorKind as Kind, Retry, json,
     raw::{number, text},
 };
 
@@ -98,7 +98,7 @@ impl Said {
             #[serde(borrow)]
             failed_generation: Option<&'a RawValue>,
         }
-        let Ok(error) = serde_json::from_str::<Error<'_>>(raw.get()) else {
+        let Ok(error) = json::from_str::<Error<'_>>(raw.get()) else {
             let message = text(raw).map_or_else(|| raw.get().to_owned(), Into::into);
             return Self { message, ..Self::default() };
         };
@@ -225,7 +225,7 @@ pub(crate) fn of_message(raw: &RawValue) -> String {
     if let Some(text) = text(raw) {
         return text.into();
     }
-    match serde_json::from_str::<Inner<'_>>(raw.get()) {
+    match json::from_str::<Inner<'_>>(raw.get()) {
         Ok(Inner { detail: Some(detail) }) => of_detail(detail),
         _ => raw.get().to_owned(),
     }
@@ -243,7 +243,7 @@ pub(crate) fn of_detail(raw: &RawValue) -> String {
     if let Some(text) = text(raw) {
         return text.into();
     }
-    let Ok(entries) = serde_json::from_str::<Vec<Entry<'_>>>(raw.get()) else {
+    let Ok(entries) = json::from_str::<Vec<Entry<'_>>>(raw.get()) else {
         return raw.get().to_owned();
     };
     let line = |entry: &Entry<'_>| {

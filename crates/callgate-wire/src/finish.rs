@@ -5,8 +5,8 @@ use std::sync::Arc;
 use crate::{
     AssistantPart, Delta, Message, ProviderError, ProviderErrorKind, Reply, Request, Retry, Stop,
     ToolCall, Usage, ids,
+    json::is_json,
     names::{NameRule, Names, Restore},
-    raw::is_json,
 };
 
 /// What a reply's end needs of its request, kept while a stream is running.

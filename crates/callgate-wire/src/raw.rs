@@ -6,12 +6,10 @@
 
 use std::{borrow::Cow, fmt};
 
-use serde::{
-    Deserialize, Deserializer, Serialize,
-    de::{self, IgnoredAny},
-    ser::SerializeMap,
-};
+use serde::{Deserialize, Deserializer, Serialize, de, ser::SerializeMap};
 use serde_json::value::RawValue;
+
+use crate::json;
 
 /// A field that may be absent or of any type.
 pub(crate) type Raw<'a> = Option<&'a RawValue>;
@@ -35,6 +33,12 @@ pub(crate) fn lossy(bytes: &[u8]) -> Cow<'_, str> {
 
 /// A string's text. Half a surrogate pair, which JSON can spell and text cannot, is replaced.
 pub(crate) fn string(raw: &RawValue) -> Option<Cow<'_, str>> {
+    json::string(raw.get()).or_else(|| odd_string(raw))
+}
+
+/// As [`string`], which may have half a surrogate pair.
+#[cold]
+fn odd_string(raw: &RawValue) -> Option<Cow<'_, str>> {
     struct Text;
     impl<'de> de::Visitor<'de> for Text {
         type Value = Cow<'de, str>;
@@ -68,19 +72,15 @@ pub(crate) fn number(raw: &RawValue) -> Option<u64> {
     })
 }
 
-pub(crate) fn is_json(text: &str) -> bool {
-    serde_json::from_str::<IgnoredAny>(text).is_ok()
-}
-
 /// The text as an object that goes into a body as it is; nothing for any other text.
 pub(crate) fn object(text: &str) -> Raw<'_> {
     let text = text.trim();
-    if text.starts_with('{') { serde_json::from_str(text).ok() } else { None }
+    if text.starts_with('{') { json::from_str(text).ok() } else { None }
 }
 
 /// The texts of a list's elements; nothing for anything else.
 pub(crate) fn list_of(text: &str) -> Option<Vec<&RawValue>> {
-    serde_json::from_str(text).ok()
+    json::from_str(text).ok()
 }
 
 /// Whether an escape in this JSON is half a surrogate pair, over which parsers fail.
@@ -110,7 +110,7 @@ pub(crate) struct Fields<'a>(pub(crate) Vec<(Cow<'a, str>, &'a RawValue)>);
 impl<'a> Fields<'a> {
     /// Of an object; nothing for anything else.
     pub(crate) fn of(json: &'a str) -> Option<Self> {
-        serde_json::from_str(json).ok()
+        json::from_str(json).ok()
     }
 
     pub(crate) fn get(&self, name: &str) -> Raw<'a> {
@@ -131,7 +131,7 @@ impl<'a> Fields<'a> {
 
     /// The object's text.
     pub(crate) fn json(&self) -> String {
-        to_json(self)
+        json::to_string(self)
     }
 }
 
@@ -168,11 +168,6 @@ impl Serialize for Fields<'_> {
         }
         map.end()
     }
-}
-
-/// The text of what always has one: our own shapes with string keys.
-pub(crate) fn to_json(value: &impl Serialize) -> String {
-    serde_json::to_string(value).expect("JSON with string keys can be written to memory")
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ use super::wire::{self, Body, Tally};
 use crate::{
     ProviderError, ProviderErrorKind, Reply, Retry, Stop, failure,
     finish::{Asked, Ended},
+    json,
     raw::string,
 };
 
@@ -18,8 +19,7 @@ pub(super) fn reply(
     if !(200..300).contains(&status) {
         return Err(wire::error_of_response(status, retry_after_ms, json));
     }
-    let body: Body<'_> =
-        serde_json::from_str(json).map_err(|error| failure::unreadable(json, &error))?;
+    let body: Body<'_> = json::from_str(json).map_err(|error| failure::unreadable(json, &error))?;
     if body.error.is_some() || body.r#type.and_then(string).as_deref() == Some("error") {
         return Err(wire::error(body.error));
     }

@@ -14,6 +14,7 @@ use crate::{
     Note, Request, ToolDefinition, Unforced, extra,
     history::{self, Rules, Said},
     ids::IdRule,
+    json,
     names::{NameRule, Names},
     offer::{self, Can, Choice, Offer},
 };
@@ -193,7 +194,7 @@ pub(super) fn body(
         thinking,
         stream,
     };
-    serde_json::to_vec(&body).expect("JSON with string keys can be written to memory")
+    json::to_vec(&body)
 }
 
 fn can(codec: Anthropic, request: &Request) -> Can {

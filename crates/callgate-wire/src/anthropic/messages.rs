@@ -13,6 +13,7 @@ use super::encode::{MARK, Mark};
 use crate::{
     Note, Part,
     history::{Answer, Call, Image, Said, Turn, joined, note_reasoning},
+    json,
 };
 
 #[derive(Debug, Serialize)]
@@ -102,7 +103,7 @@ pub(super) fn messages<'a>(turns: &'a [Turn<'a>], notes: &mut Vec<Note>) -> Vec<
             match said {
                 Said::Text(text) => out.text("assistant", text),
                 Said::Reasoning { own: Some(own), .. } | Said::Own(own) => {
-                    if let Ok(block) = serde_json::from_str(own) {
+                    if let Ok(block) = json::from_str(own) {
                         out.push("assistant", Marked::Verbatim(block));
                     }
                 }

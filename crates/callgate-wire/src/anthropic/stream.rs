@@ -13,7 +13,8 @@ use crate::{
     AssistantPart, Delta, ProviderError, Reply, Stop,
     events::{self, Trouble},
     finish::{Asked, Ended, push_text},
-    raw::{Fields, Raw, number, object, string, to_json},
+    json,
+    raw::{Fields, Raw, number, object, string},
 };
 
 pub(super) struct Events {
@@ -83,7 +84,7 @@ impl Events {
     }
 
     fn open(&mut self, at: u64, raw: &RawValue, out: &mut Vec<Delta>) -> Result<(), Trouble> {
-        let block: Block<'_> = serde_json::from_str(raw.get())?;
+        let block: Block<'_> = json::from_str(raw.get())?;
         let kind = block.kind();
         let mut open = Open {
             kind,
@@ -141,7 +142,7 @@ fn tell(delta: fn(String) -> Delta, text: &str, out: &mut Vec<Delta>) {
 impl events::Events for Events {
     fn take(&mut self, data: &str, out: &mut Vec<Delta>) -> Result<(), Trouble> {
         let told = out.len();
-        let event: Event<'_> = serde_json::from_str(data)?;
+        let event: Event<'_> = json::from_str(data)?;
         let last = self.blocks.last_key_value().map(|(at, _)| *at);
         let index = event.index.and_then(number);
         match event.r#type.and_then(string).as_deref() {
@@ -211,7 +212,7 @@ impl Open {
             Kind::Text => push_text(content, &grown),
             Kind::Thinking | Kind::Other => {}
             Kind::ToolUse => {
-                let block: Block<'_> = serde_json::from_str(&start).unwrap_or_default();
+                let block: Block<'_> = json::from_str(&start).unwrap_or_default();
                 let text = |raw: Raw<'_>| raw.and_then(string).unwrap_or_default().into_owned();
                 let input =
                     if grown.is_empty() { block.input.map(RawValue::get) } else { Some(&*grown) };
@@ -249,5 +250,5 @@ impl Open {
 }
 
 fn to_json_str(text: &String) -> String {
-    to_json(text)
+    json::to_string(text)
 }

@@ -7,6 +7,7 @@ use crate::{
     AssistantPart, ProviderError, Stop, ToolCall, Usage,
     failure::{self, Said},
     finish::{Asked, push_text},
+    json,
     raw::{Raw, number, string},
 };
 
@@ -69,7 +70,7 @@ impl Block<'_> {
 
 /// Adds a whole block to a reply.
 pub(super) fn take(raw: &RawValue, asked: &Asked, content: &mut Vec<AssistantPart>) {
-    let block: Block<'_> = serde_json::from_str(raw.get()).unwrap_or_default();
+    let block: Block<'_> = json::from_str(raw.get()).unwrap_or_default();
     let text = |raw: Raw<'_>| raw.and_then(string).unwrap_or_default().into_owned();
     match block.kind() {
         Kind::Text => push_text(content, &text(block.text)),
@@ -175,7 +176,7 @@ pub(super) fn error_of_response(
     retry_after_ms: Option<u64>,
     json: &str,
 ) -> ProviderError {
-    let body = serde_json::from_str::<Body<'_>>(json).ok();
+    let body = json::from_str::<Body<'_>>(json).ok();
     let said = body.and_then(|body| body.error).map(Said::of_error);
     failure::of_response(status, retry_after_ms, json, said)
 }

@@ -20,7 +20,7 @@
 use std::borrow::Cow;
 
 use super::CODEC;
-use crate::{Delta, Opaque, ToolCall, ids, raw::is_json};
+use crate::{Delta, Opaque, ToolCall, ids, json::is_json};
 
 /// What one chunk says about one call.
 #[derive(Debug, Default)]

@@ -8,7 +8,7 @@ use super::{
 use crate::{
     Opaque, ProviderError, ProviderErrorKind, Reply, Request, Retry, ToolCall,
     failure::unreadable,
-    ids,
+    ids, json,
     raw::{lossy, string, text},
     think::{Piece, Think},
 };
@@ -24,7 +24,7 @@ pub(super) fn reply(
         return Err(failure::of_response(status, retry_after_ms, &json));
     }
     let json = json.trim_start_matches('\u{feff}');
-    let body: Body<'_> = serde_json::from_str(json).map_err(|error| unreadable(json, &error))?;
+    let body: Body<'_> = json::from_str(json).map_err(|error| unreadable(json, &error))?;
     if let Some(error) = failure::in_band(&body) {
         return Err(error);
     }

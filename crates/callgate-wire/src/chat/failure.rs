@@ -4,12 +4,13 @@ use super::wire::Body;
 use crate::{
     ProviderError,
     failure::{self, Said, of_detail, of_message, says_something, status_of},
+    json,
     raw::{string, text},
 };
 
 /// The failure that a status other than 2xx stands for.
 pub(super) fn of_response(status: u16, retry_after_ms: Option<u64>, json: &str) -> ProviderError {
-    let body = serde_json::from_str::<Body<'_>>(json.trim_start_matches('\u{feff}'));
+    let body = json::from_str::<Body<'_>>(json.trim_start_matches('\u{feff}'));
     let said = body.ok().and_then(|body| said(&body, true));
     failure::of_response(status, retry_after_ms, json, said)
 }

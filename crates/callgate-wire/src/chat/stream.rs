@@ -15,6 +15,7 @@ use crate::{
     Delta, ProviderError, ProviderErrorKind, Reply, Request, Retry, StreamDecoder, events,
     failure::unreadable,
     finish::{self, Asked, Told},
+    json,
     raw::{string, text},
     sse::{Decoder, SseError},
     think::{Piece, Think},
@@ -113,7 +114,7 @@ impl State {
             self.done = true;
             return;
         }
-        match serde_json::from_str::<Body<'_>>(data) {
+        match json::from_str::<Body<'_>>(data) {
             Ok(body) => self.take_body(&body, out),
             // A cut event is no event; whether it is missed, the finish reason decides.
             Err(error) if !whole && events::is_cut(data, &error) => {}

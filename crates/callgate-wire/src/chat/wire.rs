@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::{
-    Usage,
+    Usage, json,
     raw::{Raw, number, string, text},
 };
 
@@ -145,7 +145,7 @@ impl<'a> Message<'a> {
     pub(super) fn detailed_reasoning(&self) -> Option<Cow<'a, str>> {
         let mut joined = String::new();
         for detail in self.reasoning_details.iter().flatten() {
-            let detail: Detail<'_> = serde_json::from_str(detail.get()).ok()?;
+            let detail: Detail<'_> = json::from_str(detail.get()).ok()?;
             let shown = detail.text.or(detail.summary).and_then(text);
             joined.push_str(&shown.unwrap_or_default());
         }
@@ -205,13 +205,13 @@ impl Content {
             refusal: Raw<'a>,
         }
         let mut out = Self::default();
-        let Ok(parts) = serde_json::from_str::<Vec<&RawValue>>(raw.get()) else {
+        let Ok(parts) = json::from_str::<Vec<&RawValue>>(raw.get()) else {
             return out;
         };
         for raw in parts {
             if let Some(text) = string(raw) {
                 out.text.push_str(&text);
-            } else if let Ok(part) = serde_json::from_str::<Part<'_>>(raw.get()) {
+            } else if let Ok(part) = json::from_str::<Part<'_>>(raw.get()) {
                 out.text.push_str(&part.text.and_then(text).unwrap_or_default());
                 out.refusal.push_str(&part.refusal.and_then(text).unwrap_or_default());
                 if let Some(thinking) = part.thinking {
@@ -251,7 +251,7 @@ fn usage(raw: &RawValue) -> Option<Usage> {
         #[serde(borrow)]
         reasoning_tokens: Raw<'a>,
     }
-    let counts: Counts<'_> = serde_json::from_str(raw.get()).ok()?;
+    let counts: Counts<'_> = json::from_str(raw.get()).ok()?;
     let count = |raw: Raw<'_>| raw.and_then(number);
     let cached = counts.prompt_tokens_details.and_then(|details| count(details.cached_tokens));
     let reasoning =

@@ -13,6 +13,7 @@ use super::{model, parts::Kept};
 use crate::{
     Note, Part,
     history::{Answer, Call, Image, Said, Turn},
+    json,
 };
 
 /// What Google documents for calls that a Gemini model did not make.
@@ -154,7 +155,7 @@ fn said<'a>(turn: &'a Turn<'a>, demanded: bool) -> (Vec<Piece<'a>>, Vec<Option<&
             Said::Reasoning { own: None, .. } => {}
             Said::Reasoning { own: Some(own), .. } | Said::Own(own) => match Kept::of(own) {
                 Some(Kept { text_signature: Some(signature), .. }) => sign(&mut parts, signature),
-                _ => parts.extend(serde_json::from_str(own).ok().map(Piece::Verbatim)),
+                _ => parts.extend(json::from_str(own).ok().map(Piece::Verbatim)),
             },
             Said::Call(call) => {
                 let first = ids.is_empty();
@@ -176,9 +177,9 @@ fn sign<'a>(parts: &mut Vec<Piece<'a>>, signature: &'a RawValue) {
 }
 
 fn function_call<'a>(call: &'a Call<'a>, kept: Option<Kept<'a>>, demanded: bool) -> Piece<'a> {
-    let empty = || serde_json::from_str("{}").expect("an object");
+    let empty = || json::from_str("{}").expect("an object");
     let args = call.object.unwrap_or_else(empty);
-    let stand_in = || serde_json::from_str(NO_SIGNATURE).ok().filter(|_| demanded);
+    let stand_in = || json::from_str(NO_SIGNATURE).ok().filter(|_| demanded);
     let (id, thought_signature) = match kept {
         // As it came, even unsigned: siblings of a signed call are.
         Some(kept) => (kept.id, kept.signature),

@@ -7,6 +7,7 @@ use super::{
 use crate::{
     ProviderError, ProviderErrorKind, Reply, Retry, Stop, failure,
     finish::{Asked, Ended},
+    json,
     raw::string,
 };
 
@@ -22,7 +23,7 @@ pub(super) fn reply(
         return Err(wire::error_of_response(status, retry_after_ms, json));
     }
     let unreadable = |error| failure::unreadable(json, &error);
-    let body: Body<'_> = serde_json::from_str(json).map_err(unreadable)?;
+    let body: Body<'_> = json::from_str(json).map_err(unreadable)?;
     if let Some(error) = body.error {
         return Err(wire::error(error));
     }

@@ -14,6 +14,7 @@ use crate::{
     Note, Request, ToolDefinition, extra,
     history::{self, Rules},
     ids::IdRule,
+    json,
     names::{NameRule, Names},
     offer::{self, Can, Choice, Offer},
 };
@@ -161,7 +162,7 @@ pub(super) fn body(request: &Request, notes: &mut Vec<Note>) -> Vec<u8> {
             response_json_schema: enforced.map(|answer| &*answer.schema),
         },
     };
-    serde_json::to_vec(&body).expect("JSON with string keys can be written to memory")
+    json::to_vec(&body)
 }
 
 fn declaration<'a>(name: &'a str, tool: &'a ToolDefinition) -> Declaration<'a> {

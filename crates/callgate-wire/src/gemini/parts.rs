@@ -10,6 +10,7 @@ use serde_json::value::RawValue;
 use crate::{
     AssistantPart, Delta, ToolCall,
     finish::Asked,
+    json,
     raw::{Fields, Raw, string},
 };
 
@@ -70,7 +71,7 @@ impl Gathered {
         asked: &Asked,
         out: &mut Vec<Delta>,
     ) -> Result<(), serde_json::Error> {
-        let part: Part<'_> = serde_json::from_str(raw.get())?;
+        let part: Part<'_> = json::from_str(raw.get())?;
         let signature = part.thought_signature.filter(|raw| !matches!(raw.get(), "null" | "\"\""));
         if let Some(call) = &part.function_call {
             self.flush();

@@ -11,6 +11,7 @@ use crate::{
     Delta, ProviderError, Reply, Stop, Usage,
     events::{self, Trouble},
     finish::{Asked, Ended},
+    json,
     raw::string,
 };
 
@@ -31,7 +32,7 @@ impl Events {
 impl events::Events for Events {
     fn take(&mut self, data: &str, out: &mut Vec<Delta>) -> Result<(), Trouble> {
         let told = out.len();
-        let body: Body<'_> = serde_json::from_str(data)?;
+        let body: Body<'_> = json::from_str(data)?;
         if let Some(error) = body.error {
             return Err(wire::error(error).into());
         }

@@ -6,6 +6,7 @@ use serde_json::value::RawValue;
 use crate::{
     ProviderError, ProviderErrorKind, Retry, Stop, Usage,
     failure::{self, Said},
+    json,
     raw::{Raw, number, string},
 };
 
@@ -172,7 +173,7 @@ fn said(raw: &RawValue) -> Said {
         #[serde(borrow)]
         quota_id: Raw<'a>,
     }
-    let Ok(error) = serde_json::from_str::<Error<'_>>(raw.get()) else {
+    let Ok(error) = json::from_str::<Error<'_>>(raw.get()) else {
         return Said::of_error(raw);
     };
     let owned = |raw: Raw<'_>| raw.and_then(string).map(String::from);
@@ -182,7 +183,7 @@ fn said(raw: &RawValue) -> Said {
         status: error.code.and_then(number).and_then(|code| u16::try_from(code).ok()),
         ..Said::default()
     };
-    let details = error.details.iter().filter_map(|raw| serde_json::from_str(raw.get()).ok());
+    let details = error.details.iter().filter_map(|raw| json::from_str(raw.get()).ok());
     for detail in details {
         let Detail { retry_delay, violations } = detail;
         said.after_ms =
@@ -212,7 +213,7 @@ pub(super) fn error_of_response(
     retry_after_ms: Option<u64>,
     json: &str,
 ) -> ProviderError {
-    let listed = |json| serde_json::from_str::<Vec<Body<'_>>>(json).ok()?.pop();
-    let body = serde_json::from_str::<Body<'_>>(json).ok().or_else(|| listed(json));
+    let listed = |json| json::from_str::<Vec<Body<'_>>>(json).ok()?.pop();
+    let body = json::from_str::<Body<'_>>(json).ok().or_else(|| listed(json));
     failure::of_response(status, retry_after_ms, json, body.and_then(|body| body.error).map(said))
 }

@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 
 use super::Misread;
 use crate::{
-    Note,
+    Note, json,
     raw::{Fields, Raw, list_of, string},
 };
 
@@ -25,7 +25,7 @@ impl<'a> Object<'a> {
             Misread::new(format!("the body is not UTF-8, which JSON has to be: {error}"))
         })?;
         let text = text.trim_start_matches('\u{feff}');
-        let fields = serde_json::from_str(text).map_err(|error| {
+        let fields = json::from_str(text).map_err(|error| {
             Misread::new(format!("the body is not a JSON object: {error}; send one"))
         })?;
         Ok(Self { path: String::new(), fields })
@@ -95,7 +95,7 @@ impl<'a> Object<'a> {
         wanted: &str,
     ) -> Result<Option<T>, Misread> {
         let Some(raw) = self.take(name) else { return Ok(None) };
-        match serde_json::from_str(raw.get()) {
+        match json::from_str(raw.get()) {
             Ok(value) => Ok(Some(value)),
             Err(_) => Err(wrong(self.at(name), wanted, raw)),
         }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::value::RawValue;
 
 use super::{Misread, body::Object};
-use crate::{Extra, Note, Request, raw::to_json};
+use crate::{Extra, Note, Request, json};
 
 /// A request, and what its answer has to know.
 #[derive(Debug, Clone)]
@@ -59,7 +59,7 @@ impl Received {
         let mut fields = String::new();
         for (name, json) in own.chain(more) {
             fields.push(if fields.is_empty() { '{' } else { ',' });
-            fields.push_str(&to_json(&name));
+            fields.push_str(&json::to_string(&name));
             fields.push(':');
             fields.push_str(&json);
         }

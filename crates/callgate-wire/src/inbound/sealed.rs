@@ -8,7 +8,7 @@
 //! It is as trustworthy as the client: it can hold anything that the client could have put into
 //! the same provider's own field.
 
-use crate::{AssistantPart, Opaque, raw::to_json};
+use crate::{AssistantPart, Opaque, json};
 
 /// To what the state belongs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,14 +30,14 @@ const MARKS: [(Of, &str); 3] = [
 /// The state as text that a client does not look into.
 pub(super) fn seal(of: Of, opaque: &Opaque) -> String {
     let mark = MARKS.iter().find(|(kind, _)| *kind == of).map_or("", |(_, mark)| mark);
-    format!("{mark}{}", to_json(opaque))
+    format!("{mark}{}", json::to_string(opaque))
 }
 
 /// What was sealed; nothing for text that is a provider's own.
 pub(super) fn open(text: &str) -> Option<(Of, Opaque)> {
     MARKS.iter().find_map(|(of, mark)| {
         let json = text.strip_prefix(mark)?;
-        Some((*of, serde_json::from_str(json).ok()?))
+        Some((*of, json::from_str(json).ok()?))
     })
 }
 

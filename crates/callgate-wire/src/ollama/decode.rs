@@ -4,7 +4,7 @@ use super::{
     stream::Gathered,
     wire::{self, Body},
 };
-use crate::{ProviderError, ProviderErrorKind, Reply, Retry, Stop, failure, finish::Asked};
+use crate::{ProviderError, ProviderErrorKind, Reply, Retry, Stop, failure, finish::Asked, json};
 
 pub(super) fn reply(
     asked: &Asked,
@@ -17,8 +17,7 @@ pub(super) fn reply(
     if !(200..300).contains(&status) {
         return Err(wire::error_of_response(status, retry_after_ms, json));
     }
-    let body: Body<'_> =
-        serde_json::from_str(json).map_err(|error| failure::unreadable(json, &error))?;
+    let body: Body<'_> = json::from_str(json).map_err(|error| failure::unreadable(json, &error))?;
     if let Some(error) = body.error() {
         return Err(error);
     }

@@ -13,6 +13,7 @@ use crate::{
     Note, Request, ToolDefinition, Unforced, extra,
     history::{self, Rules},
     ids::IdRule,
+    json,
     names::{NameRule, Names},
     offer::{self, Can, Offer},
 };
@@ -137,9 +138,7 @@ pub(super) fn body(
         },
         stream,
     };
-    let write = |body: &Body<'_>| {
-        serde_json::to_vec(body).expect("JSON with string keys can be written to memory")
-    };
+    let write = |body: &Body<'_>| json::to_vec(body);
     let bytes = write(&body);
     if num_ctx.is_none() {
         body.options.num_ctx = context(bytes.len(), request.max_output_tokens);

@@ -11,6 +11,7 @@ use serde_json::value::RawValue;
 use crate::{
     Note,
     history::{Call, Said, Turn, images, joined, texts},
+    json,
 };
 
 #[derive(Debug, Serialize)]
@@ -114,7 +115,7 @@ fn assistant<'a>(turn: &'a Turn<'a>) -> Message<'a> {
 }
 
 fn tool_call<'a>(call: &'a Call<'a>) -> ToolCall<'a> {
-    let empty = || serde_json::from_str("{}").expect("an object");
+    let empty = || json::from_str("{}").expect("an object");
     let arguments = call.object.unwrap_or_else(empty);
     ToolCall { id: &call.id, function: Function { name: &call.name, arguments } }
 }

@@ -5,6 +5,7 @@ use crate::{
     AssistantPart, Delta, ProviderError, Reply, Stop, ToolCall, Usage,
     events::{self, Trouble},
     finish::{Asked, Ended},
+    json,
     think::{Piece, Think},
 };
 
@@ -96,7 +97,7 @@ impl Events {
 impl events::Events for Events {
     fn take(&mut self, data: &str, out: &mut Vec<Delta>) -> Result<(), Trouble> {
         let told = out.len();
-        let body: Body<'_> = serde_json::from_str(data)?;
+        let body: Body<'_> = json::from_str(data)?;
         if let Some(error) = body.error() {
             return Err(error.into());
         }

@@ -6,6 +6,7 @@ use serde_json::value::RawValue;
 use crate::{
     ProviderError, Stop, ToolCall, Usage,
     failure::{self, Said, says_something},
+    json,
     raw::{Raw, number, string},
 };
 
@@ -119,7 +120,7 @@ pub(super) fn error_of_response(
     retry_after_ms: Option<u64>,
     json: &str,
 ) -> ProviderError {
-    let body = serde_json::from_str::<Body<'_>>(json).ok();
+    let body = json::from_str::<Body<'_>>(json).ok();
     let said: Option<&RawValue> = body.and_then(|body| body.error);
     failure::of_response(status, retry_after_ms, json, said.map(Said::of_error))
 }

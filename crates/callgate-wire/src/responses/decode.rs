@@ -4,7 +4,7 @@ use super::{
     item::Content,
     wire::{self, Body},
 };
-use crate::{ProviderError, Reply, failure, finish::Asked};
+use crate::{ProviderError, Reply, failure, finish::Asked, json};
 
 pub(super) fn reply(
     asked: &Asked,
@@ -18,7 +18,7 @@ pub(super) fn reply(
         return Err(wire::error_of_response(status, retry_after_ms, json));
     }
     let unreadable = |error| failure::unreadable(json, &error);
-    let body: Body<'_> = serde_json::from_str(json).map_err(unreadable)?;
+    let body: Body<'_> = json::from_str(json).map_err(unreadable)?;
     let end = body.end()?;
     let Some(items) = &body.output else { return Err(wire::no_output()) };
     let mut content = Content::default();

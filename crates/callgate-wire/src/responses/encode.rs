@@ -14,6 +14,7 @@ use crate::{
     Note, Request, extra,
     history::{self, Rules},
     ids::IdRule,
+    json,
     names::{NameRule, Names},
     offer::{Can, Choice, Offer},
 };
@@ -153,7 +154,7 @@ pub(super) fn body(request: &Request, stream: bool, notes: &mut Vec<Note>) -> Ve
         include: reasons.then_some(["reasoning.encrypted_content"]),
         stream,
     };
-    serde_json::to_vec(&body).expect("JSON with string keys can be written to memory")
+    json::to_vec(&body)
 }
 
 fn tool_choice<'a>(choice: &'a Choice<'_>) -> Option<ToolChoice<'a>> {

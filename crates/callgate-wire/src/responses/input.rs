@@ -9,6 +9,7 @@ use super::item::Heading;
 use crate::{
     Part,
     history::{Answer, Image, Said, Turn},
+    json,
 };
 
 #[derive(Debug, Serialize)]
@@ -124,7 +125,7 @@ pub(super) fn items<'a>(turns: &'a [Turn<'a>]) -> Vec<Item<'a>> {
 }
 
 fn verbatim<'a>(items: &mut Vec<Item<'a>>, json: &'a str) {
-    if let Ok(raw) = serde_json::from_str(json) {
+    if let Ok(raw) = json::from_str(json) {
         items.push(Item::Verbatim(raw));
     }
 }

@@ -6,6 +6,7 @@ use serde_json::value::RawValue;
 use crate::{
     AssistantPart, ToolCall,
     finish::Asked,
+    json,
     raw::{Fields, Raw, string},
 };
 
@@ -129,7 +130,7 @@ pub(super) struct Content {
 
 impl Content {
     pub(super) fn take(&mut self, json: &str, asked: &Asked) -> Result<(), serde_json::Error> {
-        let item: Item<'_> = serde_json::from_str(json)?;
+        let item: Item<'_> = json::from_str(json)?;
         match item.kind() {
             Kind::Message => {
                 self.refused |= item.refuses();
@@ -201,7 +202,7 @@ fn unpacked(call: &ToolCall) -> Option<Vec<ToolCall>> {
         #[serde(borrow)]
         parameters: Raw<'a>,
     }
-    let packed: Packed<'_> = serde_json::from_str(&call.arguments).ok()?;
+    let packed: Packed<'_> = json::from_str(&call.arguments).ok()?;
     let calls = packed.tool_uses.iter().enumerate().map(|(n, one)| {
         let name = one.recipient_name.and_then(string)?;
         Some(ToolCall {

@@ -17,6 +17,7 @@ use crate::{
     AssistantPart, Delta, ProviderError, Reply, ToolCall,
     events::{self, Trouble},
     finish::{self, Asked},
+    json,
     raw::{Raw, number, string},
 };
 
@@ -88,7 +89,7 @@ impl Events {
         match &*kind {
             "error" => {
                 // The error's fields are the event's own, or below `error`.
-                let own = serde_json::from_str(data).ok();
+                let own = json::from_str(data).ok();
                 return Err(wire::error(event.error.or(own)).into());
             }
             "response.output_item.added" => {
@@ -140,7 +141,7 @@ impl Events {
     }
 
     fn open(&mut self, at: u64, raw: &RawValue, out: &mut Vec<Delta>) -> Result<(), Trouble> {
-        let item: Item<'_> = serde_json::from_str(raw.get())?;
+        let item: Item<'_> = json::from_str(raw.get())?;
         let slot = self.slots.entry(at).or_default();
         slot.opened = Some(raw.get().to_owned());
         if item.kind() == Kind::Message {
@@ -156,7 +157,7 @@ impl Events {
         raw: &RawValue,
         out: &mut Vec<Delta>,
     ) -> Result<(), Trouble> {
-        let item: Item<'_> = serde_json::from_str(raw.get())?;
+        let item: Item<'_> = json::from_str(raw.get())?;
         let next = self.slots.last_key_value().map_or(0, |(at, _)| *at + 1);
         let slot = match at {
             Some(at) => self.slots.entry(at).or_default(),
@@ -165,8 +166,7 @@ impl Events {
                 let id = item.id.and_then(string);
                 let same = |slot: &Slot| {
                     let opened = slot.opened.as_deref();
-                    let opened =
-                        opened.and_then(|json| serde_json::from_str::<Item<'_>>(json).ok());
+                    let opened = opened.and_then(|json| json::from_str::<Item<'_>>(json).ok());
                     id.is_some() && opened.and_then(|item| item.id).and_then(string) == id
                 };
                 let at = self.slots.iter().find(|(_, slot)| same(slot)).map(|(at, _)| *at);
@@ -198,7 +198,7 @@ impl Events {
         {
             let mut open: Vec<_> = std::mem::take(&mut self.slots).into_values().collect();
             for (at, raw) in (0..).zip(output) {
-                let item: Item<'_> = serde_json::from_str(raw.get())?;
+                let item: Item<'_> = json::from_str(raw.get())?;
                 let same = open.iter().position(|slot| slot.kind() == item.kind());
                 self.slots.insert(at, same.map(|same| open.remove(same)).unwrap_or_default());
                 self.close(Some(at), raw, out)?;
@@ -239,7 +239,7 @@ fn announce(slot: &mut Slot, item: &Item<'_>, calls: &mut usize, out: &mut Vec<D
 impl events::Events for Events {
     fn take(&mut self, data: &str, out: &mut Vec<Delta>) -> Result<(), Trouble> {
         let told = out.len();
-        let event: Event<'_> = serde_json::from_str(data)?;
+        let event: Event<'_> = json::from_str(data)?;
         let taken = self.take_event(event, data, out);
         self.asked.restore(&mut out[told..]);
         taken
@@ -262,7 +262,7 @@ impl events::Events for Events {
 impl Slot {
     fn kind(&self) -> Kind {
         let opened = self.opened.as_deref();
-        match opened.and_then(|json| serde_json::from_str::<Item<'_>>(json).ok()) {
+        match opened.and_then(|json| json::from_str::<Item<'_>>(json).ok()) {
             Some(item) => item.kind(),
             None if !self.text.is_empty() || !self.refusal.is_empty() => Kind::Message,
             None if !self.reasoning.is_empty() => Kind::Reasoning,
@@ -277,8 +277,7 @@ impl Slot {
             return;
         }
         let opened = self.opened.as_deref();
-        let item: Item<'_> =
-            opened.and_then(|json| serde_json::from_str(json).ok()).unwrap_or_default();
+        let item: Item<'_> = opened.and_then(|json| json::from_str(json).ok()).unwrap_or_default();
         let arguments = self.whole.unwrap_or(self.arguments);
         if item.kind() == Kind::Call || self.name.is_some() || !arguments.is_empty() {
             let text = |raw: Raw<'_>| raw.and_then(string).map(String::from);

@@ -8,6 +8,7 @@ use crate::{
     ProviderError, ProviderErrorKind, Reply, Retry, Stop, Usage,
     failure::{self, Said, says_something},
     finish::{Asked, Ended},
+    json,
     raw::{Raw, number, string},
 };
 
@@ -123,7 +124,7 @@ pub(super) fn error_of_response(
     retry_after_ms: Option<u64>,
     json: &str,
 ) -> ProviderError {
-    let body = serde_json::from_str::<Body<'_>>(json).ok();
+    let body = json::from_str::<Body<'_>>(json).ok();
     let said = body.and_then(|body| match (body.error, body.detail) {
         (Some(error), _) => Some(Said::of_error(error)),
         (None, Some(detail)) => {

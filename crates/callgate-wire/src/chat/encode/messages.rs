@@ -14,6 +14,7 @@ use crate::{
     AnswerFormat, Part, Request,
     chat::profile::{InstructionsRole, Profile, ReasoningEcho},
     history::{self, Answer, Said, Turn},
+    json,
     offer::ANSWER_LEAD,
 };
 
@@ -131,7 +132,7 @@ fn assistant<'a>(profile: &'a Profile, said: &'a [Said<'a>]) -> impl Serialize +
 /// The entries of `reasoning_details` that came with this part.
 fn detail_list<'a>(part: &Said<'a>) -> Option<Vec<&'a RawValue>> {
     match part {
-        Said::Reasoning { own: Some(own), .. } => serde_json::from_str(own).ok(),
+        Said::Reasoning { own: Some(own), .. } => json::from_str(own).ok(),
         _ => None,
     }
 }
@@ -158,7 +159,7 @@ impl<'a> From<&'a history::Call<'a>> for Call<'a> {
             id: &call.id,
             r#type: "function",
             function: Function { name: &call.name, arguments: call.text() },
-            extra_content: call.own.and_then(|own| serde_json::from_str(own).ok()),
+            extra_content: call.own.and_then(|own| json::from_str(own).ok()),
         }
     }
 }

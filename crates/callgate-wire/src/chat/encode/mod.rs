@@ -21,9 +21,9 @@ use super::{
 use crate::{
     AnswerFormat, Note, Request, ToolDefinition, extra,
     history::{self, Rules},
+    json,
     names::Names,
     offer::Offer,
-    out::Out,
 };
 
 pub(super) fn body(
@@ -33,7 +33,6 @@ pub(super) fn body(
     notes: &mut Vec<Note>,
 ) -> Vec<u8> {
     let schemas: usize = request.tools.iter().map(|tool| 128 + tool.parameters.get().len()).sum();
-    let mut out = Out::with_capacity(1024 + schemas + 256 * request.messages.len());
     let mut names = Names::new(NAMES, request.tools.iter().map(|tool| &*tool.name));
     let offer = Offer::new(request, profile.can(), &mut names, notes);
     let rules = Rules { codec: CODEC, ids: profile.ids.into(), merge: false };
@@ -47,8 +46,9 @@ pub(super) fn body(
         notes.push(Note::ImagesMoved { count });
     }
     let body = Body::new(profile, request, stream, &offer, turns, notes);
-    serde_json::to_writer(&mut out, &body).expect("JSON with string keys can be written to memory");
-    out.0
+    let mut out = Vec::with_capacity(1024 + schemas + 256 * request.messages.len());
+    json::write(&mut out, &body);
+    out
 }
 
 #[derive(Serialize)]

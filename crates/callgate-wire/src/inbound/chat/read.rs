@@ -9,6 +9,7 @@ use crate::{
         parts::Transcript,
         tools::{self, Choice, Hosted, NO_SCHEMA, Naming},
     },
+    json,
     raw::string,
 };
 
@@ -53,7 +54,7 @@ fn sampling(body: &mut Object<'_>) -> Result<Sampling, Misread> {
         None => Vec::new(),
         Some(raw) => match string(raw) {
             Some(text) => vec![text.into()],
-            None => serde_json::from_str::<Vec<String>>(raw.get())
+            None => json::from_str::<Vec<String>>(raw.get())
                 .map_err(|_| wrong("stop", "a string or a list of strings", raw))?
                 .into_iter()
                 .map(Into::into)
@@ -91,7 +92,7 @@ fn unservable(body: &mut Object<'_>) -> Result<(), Misread> {
         return Err(refused("logprobs", why));
     }
     if let Some(raw) = body.take("modalities")
-        && serde_json::from_str::<Vec<String>>(raw.get()).ok().is_none_or(|all| all != ["text"])
+        && json::from_str::<Vec<String>>(raw.get()).ok().is_none_or(|all| all != ["text"])
     {
         return Err(refused("modalities", "only text is answered here; ask for [\"text\"]"));
     }

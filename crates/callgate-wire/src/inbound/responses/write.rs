@@ -190,8 +190,8 @@ impl Writer {
 
     /// OpenAI's own item. In a stream it has the id under which it was begun.
     fn own_item(&self, state: &Opaque, id: &str) -> String {
-        let quoted = crate::raw::to_json(&id);
-        let named = serde_json::from_str(&quoted).ok().zip(Fields::of(&state.json));
+        let quoted = crate::json::to_string(&id);
+        let named = crate::json::from_str(&quoted).ok().zip(Fields::of(&state.json));
         match named {
             Some((id, mut fields)) if !self.quiet => {
                 fields.set("id", id);
