@@ -53,12 +53,12 @@ impl Keep {
 
     /// An attempt begins; what was kept of the one before is let go. `secret` is kept out of all
     /// that is kept: a provider may quote the key that it refuses.
-    pub fn begin(&self, url: &str, request: &[u8], attempts: u32, secret: Option<&str>) {
+    pub fn begin(&self, url: &Arc<str>, request: &[u8], attempts: u32, secret: Option<&str>) {
         let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         open.response.clear();
         open.secret = secret.filter(|secret| !secret.is_empty()).map(str::to_owned);
         open.kept = Some(Kept {
-            url: url.into(),
+            url: url.clone(),
             request: String::from_utf8_lossy(request).into(),
             status: None,
             response: Arc::from(""),
@@ -88,9 +88,9 @@ mod tests {
     #[test]
     fn the_last_attempt_is_kept_without_its_key() {
         let keep = Keep::default();
-        keep.begin("http://h/v1", b"{\"a\":1}", 1, None);
+        keep.begin(&"http://h/v1".into(), b"{\"a\":1}", 1, None);
         keep.response(b"lost");
-        keep.begin("http://h/v1", b"{\"a\":1}", 2, Some("sk-1"));
+        keep.begin(&"http://h/v1".into(), b"{\"a\":1}", 2, Some("sk-1"));
         keep.status(401);
         keep.response(b"wrong key ");
         keep.response(b"sk-1\xff");

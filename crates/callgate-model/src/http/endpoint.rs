@@ -155,6 +155,11 @@ impl Endpoint {
         host == "localhost" || address.is_ok_and(|address| address.is_loopback())
     }
 
+    /// Credentials within the URL.
+    pub(super) fn has_userinfo(&self) -> bool {
+        !self.base.username().is_empty() || self.base.password().is_some()
+    }
+
     /// The key that is sent, to be kept out of what is kept.
     pub(super) fn secret(&self) -> Option<&str> {
         self.key.as_ref().map(|(key, _)| key.as_str())

@@ -5,15 +5,16 @@ use std::{
     time::{Duration, SystemTime},
 };
 
+use bytes::Bytes;
 use callgate_wire::{
     AssistantPart, Delta, ProviderError, ProviderErrorKind, Reply, Request, Retry,
 };
-use reqwest::{
-    Response, Url,
-    header::{CONTENT_TYPE, LOCATION},
-};
+use reqwest::header::{CONTENT_TYPE, HeaderMap, LOCATION};
 
-use super::{HttpModel, failure, retry};
+use super::{
+    HttpModel, failure, retry,
+    transport::{Address, Answer},
+};
 use crate::{Keep, OnDelta};
 
 /// How long the end of a body may take to come once the reply is whole. A connection whose body
@@ -27,40 +28,39 @@ impl HttpModel {
     /// `show` asks for a stream.
     pub(super) async fn exchange(
         &self,
-        post: reqwest::Request,
+        (to, headers, body): (&Address, HeaderMap, Bytes),
         request: &Request,
         show: Option<OnDelta<'_>>,
         keep: Option<&Keep>,
     ) -> Result<Reply, ProviderError> {
-        let url = post.url().clone();
-        let sent = self.client.execute(post);
+        let url = &*to.shown;
+        let sent = self.transport.post(to, headers, body);
         let sent = match show {
-            Some(_) => within(self.options.idle, &url, sent).await?,
+            Some(_) => within(self.options.idle, url, sent).await?,
             None => sent.await,
         };
-        let mut response =
-            sent.map_err(|error| failure::unanswered(&error, &self.endpoint, &url))?;
-        let status = response.status().as_u16();
+        let mut answer = sent.map_err(|lost| failure::unanswered(lost, &self.endpoint, url))?;
+        let status = answer.status;
         tracing::debug!(model = %self.id, status, "the model answers");
         if let Some(keep) = keep {
             keep.status(status);
         }
 
-        if let Some(location) = response.headers().get(LOCATION)
+        if let Some(location) = answer.headers.get(LOCATION)
             && (300..400).contains(&status)
         {
             let location = String::from_utf8_lossy(location.as_bytes());
-            return Err(failure::moved(&url, &location, status));
+            return Err(failure::moved(url, &location, status));
         }
         if let Some(show) = show
-            && response.status().is_success()
-            && may_be_events(&response)
+            && (200..300).contains(&status)
+            && may_be_events(&answer.headers)
         {
-            return self.stream(response, request, &url, show, keep).await;
+            return self.stream(answer, request, url, show, keep).await;
         }
-        let headers = std::mem::take(response.headers_mut());
+        let headers = std::mem::take(&mut answer.headers);
         let after = retry::after_ms(&headers, SystemTime::now());
-        let body = self.body(response, &url, keep).await?;
+        let body = self.body(answer, url, keep).await?;
         let reply = self.codec.decode(request, status, after, &body);
         let reply = reply.map_err(|mut error| {
             retry::overrule(&headers, &mut error);
@@ -77,16 +77,16 @@ impl HttpModel {
 
     async fn body(
         &self,
-        mut response: Response,
-        url: &Url,
+        mut answer: Answer,
+        url: &str,
         keep: Option<&Keep>,
     ) -> Result<Vec<u8>, ProviderError> {
         let limit = self.options.max_body;
         // What the server says of the length is no more than a hint, so it gets no more than this.
-        let told = response.content_length().and_then(|told| usize::try_from(told).ok());
+        let told = answer.told_length().and_then(|told| usize::try_from(told).ok());
         let mut body = Vec::with_capacity(told.unwrap_or_default().min(HINT));
         loop {
-            match response.chunk().await {
+            match answer.chunk().await {
                 Ok(Some(chunk)) if body.len() + chunk.len() > limit => {
                     return Err(failure::too_large(url, limit));
                 }
@@ -97,16 +97,16 @@ impl HttpModel {
                     body.extend_from_slice(&chunk);
                 }
                 Ok(None) => return Ok(body),
-                Err(error) => return Err(failure::broken_off(&error, url)),
+                Err(lost) => return Err(failure::broken_off(&lost, url)),
             }
         }
     }
 
     async fn stream(
         &self,
-        mut response: Response,
+        mut answer: Answer,
         request: &Request,
-        url: &Url,
+        url: &str,
         show: OnDelta<'_>,
         keep: Option<&Keep>,
     ) -> Result<Reply, ProviderError> {
@@ -117,14 +117,14 @@ impl HttpModel {
         let mut taken = 0;
         let broken = loop {
             if decoder.is_done() {
-                let _ = tokio::time::timeout(END_OF_BODY, response.chunk()).await;
+                let _ = tokio::time::timeout(END_OF_BODY, answer.chunk()).await;
                 break None;
             }
             let limit = if decoder.is_ending() { options.ending } else { options.idle };
-            let chunk = match within(limit, url, response.chunk()).await {
+            let chunk = match within(limit, url, answer.chunk()).await {
                 Ok(Ok(Some(chunk))) => chunk,
                 Ok(Ok(None)) => break None,
-                Ok(Err(error)) => break Some(failure::broken_off(&error, url)),
+                Ok(Err(lost)) => break Some(failure::broken_off(&lost, url)),
                 Err(silent) => break Some(silent),
             };
             taken += chunk.len();
@@ -157,7 +157,7 @@ impl HttpModel {
 
 async fn within<T>(
     limit: Duration,
-    url: &Url,
+    url: &str,
     future: impl Future<Output = T>,
 ) -> Result<T, ProviderError> {
     tokio::time::timeout(limit, future).await.map_err(|_| failure::silent(url, limit))
@@ -165,8 +165,8 @@ async fn within<T>(
 
 /// JSON and web pages are read whole: servers answer so when they do not know streams, and when
 /// they are not the server that was meant.
-fn may_be_events(response: &Response) -> bool {
-    let content_type = response.headers().get(CONTENT_TYPE);
+fn may_be_events(headers: &HeaderMap) -> bool {
+    let content_type = headers.get(CONTENT_TYPE);
     let content_type = content_type.map_or(&b""[..], |value| value.as_bytes());
     let content_type = content_type.trim_ascii_start();
     ![&b"application/json"[..], b"text/html"].iter().any(|whole| {

@@ -1,4 +1,4 @@
-//! What went wrong below the provider's own words.
+//! What went wrong below the provider's own words. URLs are as they are [`shown`].
 
 use std::{error::Error, time::Duration};
 
@@ -17,9 +17,19 @@ pub(super) fn shown(url: &Url) -> String {
     url.into()
 }
 
+/// A request or a response that was lost on its way.
+#[derive(Debug)]
+pub(super) struct Lost {
+    /// There was no connection yet.
+    pub(super) connecting: bool,
+    /// A time limit was up.
+    pub(super) late: bool,
+    pub(super) cause: String,
+}
+
 /// The innermost cause, which is the one that says something.
-pub(super) fn cause(error: &reqwest::Error) -> String {
-    let mut cause: &dyn Error = error;
+pub(super) fn cause(error: &(dyn Error + 'static)) -> String {
+    let mut cause = error;
     while let Some(deeper) = cause.source() {
         cause = deeper;
     }
@@ -27,14 +37,12 @@ pub(super) fn cause(error: &reqwest::Error) -> String {
 }
 
 /// No response at all.
-pub(super) fn unanswered(error: &reqwest::Error, endpoint: &Endpoint, url: &Url) -> ProviderError {
-    let url = shown(url);
-    let what = if error.is_timeout() && error.is_connect() {
-        "no connection within the time limit".to_owned()
-    } else {
-        cause(error)
+pub(super) fn unanswered(lost: Lost, endpoint: &Endpoint, url: &str) -> ProviderError {
+    let what = match lost.late && lost.connecting {
+        true => "no connection within the time limit".to_owned(),
+        false => lost.cause,
     };
-    let message = if error.is_connect() {
+    let message = if lost.connecting {
         let hint = endpoint.unreachable_hint();
         let hint =
             if hint.is_empty() { "Is the address right, and is the server up?" } else { hint };
@@ -46,25 +54,21 @@ pub(super) fn unanswered(error: &reqwest::Error, endpoint: &Endpoint, url: &Url)
 }
 
 /// A response that broke off.
-pub(super) fn broken_off(error: &reqwest::Error, url: &Url) -> ProviderError {
-    let url = shown(url);
-    transport(format!("the answer from {url} broke off: {}", cause(error)))
+pub(super) fn broken_off(lost: &Lost, url: &str) -> ProviderError {
+    transport(format!("the answer from {url} broke off: {}", lost.cause))
 }
 
-pub(super) fn silent(url: &Url, limit: Duration) -> ProviderError {
-    let url = shown(url);
+pub(super) fn silent(url: &str, limit: Duration) -> ProviderError {
     transport(format!("nothing came from {url} for {} s", limit.as_secs_f64()))
 }
 
-pub(super) fn too_large(url: &Url, limit: usize) -> ProviderError {
-    let url = shown(url);
+pub(super) fn too_large(url: &str, limit: usize) -> ProviderError {
     let message = format!("the answer from {url} is larger than {limit} bytes");
     ProviderError::new(ProviderErrorKind::BadReply, message, Retry::Never)
 }
 
 /// A redirect, which is not followed.
-pub(super) fn moved(url: &Url, location: &str, status: u16) -> ProviderError {
-    let url = shown(url);
+pub(super) fn moved(url: &str, location: &str, status: u16) -> ProviderError {
     let to = Url::parse(location).map_or_else(|_| location.to_owned(), |location| shown(&location));
     let message = format!("{url} redirects to {to}; set the base URL to where it really is");
     let mut error = ProviderError::new(ProviderErrorKind::NotFound, message, Retry::Never);

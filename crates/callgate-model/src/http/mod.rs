@@ -8,6 +8,7 @@ mod endpoint;
 mod exchange;
 mod failure;
 mod retry;
+mod transport;
 
 use std::{borrow::Cow, sync::OnceLock, time::Duration};
 
@@ -15,10 +16,9 @@ use bytes::Bytes;
 use callgate_wire::{
     Codec, HttpBody, ProviderError, ProviderErrorKind, Reply, Request, Retry, TraceContext,
 };
-use reqwest::{
-    Url,
-    header::{ACCEPT, CONTENT_TYPE, HeaderValue},
-};
+use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderValue};
+
+use self::transport::{Address, Transport};
 
 pub use self::endpoint::{Endpoint, EndpointError};
 pub(crate) use self::exchange::deltas;
@@ -70,9 +70,9 @@ pub struct HttpModel {
     codec: Box<dyn Codec>,
     endpoint: Endpoint,
     options: HttpOptions,
-    client: reqwest::Client,
-    /// The first path that was asked for, and its URL.
-    url: OnceLock<(String, Url)>,
+    transport: Transport,
+    /// The first path that was asked for, and where that is.
+    address: OnceLock<(String, Address)>,
 }
 
 impl HttpModel {
@@ -90,20 +90,7 @@ impl HttpModel {
         endpoint: Endpoint,
         options: HttpOptions,
     ) -> Result<Self, EndpointError> {
-        let mut builder = reqwest::Client::builder()
-            .user_agent(concat!("callgate/", env!("CARGO_PKG_VERSION")))
-            .connect_timeout(options.connect)
-            // A redirected POST becomes a GET; the address to set is told instead.
-            .redirect(reqwest::redirect::Policy::none());
-        if endpoint.is_loopback() {
-            builder = builder.no_proxy();
-            if endpoint.is_plain() {
-                // There is nobody to be trusted, and reading the machine's certificates takes
-                // longer than all else that a program with a local model does before it asks.
-                builder = builder.tls_certs_only([]);
-            }
-        }
-        let client = builder.build().map_err(EndpointError::Client)?;
+        let transport = Transport::new(&endpoint, options.connect)?;
         let id = format!("{provider}:{model}");
         Ok(Self {
             id,
@@ -111,8 +98,8 @@ impl HttpModel {
             codec,
             endpoint,
             options,
-            client,
-            url: OnceLock::new(),
+            transport,
+            address: OnceLock::new(),
         })
     }
 
@@ -125,17 +112,9 @@ impl HttpModel {
         }
     }
 
-    /// The request of a body, which is shared.
-    fn post(
-        &self,
-        body: &HttpBody,
-        bytes: &Bytes,
-        trace: Option<&TraceContext>,
-        stream: bool,
-    ) -> reqwest::Request {
-        let mut post = reqwest::Request::new(reqwest::Method::POST, self.url(&body.path));
-        let headers = post.headers_mut();
-        headers.clone_from(self.endpoint.headers());
+    /// The headers of a request.
+    fn headers(&self, body: &HttpBody, trace: Option<&TraceContext>, stream: bool) -> HeaderMap {
+        let mut headers = self.endpoint.headers().clone();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         for (name, value) in &body.headers {
             headers.insert(*name, HeaderValue::from_static(value));
@@ -148,14 +127,14 @@ impl HttpModel {
                 headers.insert(name, value);
             }
         }
-        *post.body_mut() = Some(bytes.clone().into());
-        post
+        headers
     }
 
-    /// The URL of a path. Most APIs have one, and putting a URL together is parsing it.
-    fn url(&self, path: &str) -> Url {
-        let (known, url) = self.url.get_or_init(|| (path.to_owned(), self.endpoint.url(path)));
-        if known == path { url.clone() } else { self.endpoint.url(path) }
+    /// Where a path is. Most APIs have one, and putting a URL together is parsing it.
+    fn address(&self, path: &str) -> Cow<'_, Address> {
+        let read = || Address::of(self.endpoint.url(path));
+        let (known, address) = self.address.get_or_init(|| (path.to_owned(), read()));
+        if known == path { Cow::Borrowed(address) } else { Cow::Owned(read()) }
     }
 
     async fn attempts(
@@ -178,17 +157,18 @@ impl HttpModel {
                 on_delta(delta);
             }
         };
+        let to = self.address(&body.path);
+        let headers = self.headers(&body, request.trace.as_ref(), stream);
         let mut attempt = 0;
         loop {
-            let post = self.post(&body, &bytes, request.trace.as_ref(), stream);
             tracing::debug!(
-                model = %self.id, url = %failure::shown(post.url()), attempt,
+                model = %self.id, url = %to.shown, attempt,
                 bytes = bytes.len(), stream, "asking the model",
             );
             if let Some(keep) = keep {
-                let url = failure::shown(post.url());
-                keep.begin(&url, &bytes, attempt + 1, self.endpoint.secret());
+                keep.begin(&to.shown, &bytes, attempt + 1, self.endpoint.secret());
             }
+            let post = (&*to, headers.clone(), bytes.clone());
             let show = stream.then_some(&show as OnDelta<'_>);
             let mut error = match self.exchange(post, request, show, keep).await {
                 Ok(reply) => return Ok(Reply { notes, ..reply }),
@@ -248,7 +228,7 @@ impl HttpModel {
 
     fn out_of_time(&self, shown: bool) -> ProviderError {
         let seconds = self.options.overall.as_secs_f64();
-        let url = failure::shown(&self.endpoint.url(""));
+        let url = self.endpoint.shown();
         let message = format!("no whole reply from {url} within {seconds} s");
         let kind = match shown {
             true => ProviderErrorKind::StreamIncomplete,
