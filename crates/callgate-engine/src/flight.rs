@@ -158,6 +158,9 @@ pub(crate) fn call_tool<'e>(
             Some(backend) => {
                 let work = AssertUnwindSafe(backend.invoke(invocation)).catch_unwind();
                 tokio::select! {
+                    // The work first: a timer that is set for a tool that answers at once costs more
+                    // than the tool, and waking the thread that keeps timers more than both.
+                    biased;
                     outcome = work => outcome.unwrap_or_else(|_| {
                         Invoked::failed(Failure::new(
                             ErrorKind::ToolException,

@@ -31,13 +31,12 @@ pub(crate) struct Ended {
 
 impl Asked {
     pub(crate) fn new(request: &Request, codec: &'static str, rule: NameRule) -> Self {
-        let names = Names::new(rule, request.tools.iter().map(|tool| &*tool.name));
         Self {
             codec,
             model: Arc::from(&*request.model),
             cap: request.max_output_tokens,
             messages: request.messages.clone(),
-            restore: names.restore(),
+            restore: Names::back(rule, request.tools.iter().map(|tool| &*tool.name)),
             tools: Arc::clone(&request.tools),
         }
     }

@@ -13,8 +13,9 @@
 //!
 //! Whatever is left out or made up is a [`Note`].
 
-use std::{borrow::Cow, collections::HashMap, sync::Arc};
+use std::{borrow::Cow, collections::hash_map::Entry, iter, sync::Arc};
 
+use foldhash::{HashMap, HashMapExt as _};
 use serde_json::value::RawValue;
 
 use crate::{
@@ -176,7 +177,7 @@ pub(crate) fn turns<'a>(
         names,
         notes,
         ids: Ids::new(rules.ids),
-        turns: vec![Turn::default()],
+        turns: opening(request.messages.len()),
         calls: HashMap::new(),
         left_out: Vec::new(),
     };
@@ -186,6 +187,26 @@ pub(crate) fn turns<'a>(
     reader.finish()
 }
 
+/// The turn before any reply, and room for those that follow: a reply and its results take two messages.
+fn opening<'a>(messages: usize) -> Vec<Turn<'a>> {
+    let mut turns = Vec::with_capacity(1 + messages / 2);
+    turns.push(Turn::default());
+    turns
+}
+
+/// Where the calls of an id are: turn, and place among its answers. One, but for ids that come back.
+#[derive(Debug)]
+struct Places {
+    first: (usize, usize),
+    more: Vec<(usize, usize)>,
+}
+
+impl Places {
+    fn all(&self) -> impl DoubleEndedIterator<Item = (usize, usize)> + Clone + '_ {
+        iter::once(self.first).chain(self.more.iter().copied())
+    }
+}
+
 struct Reader<'a, 'r> {
     rules: Rules,
     model: &'a str,
@@ -193,8 +214,7 @@ struct Reader<'a, 'r> {
     notes: &'r mut Vec<Note>,
     ids: Ids<'a>,
     turns: Vec<Turn<'a>>,
-    /// Where the calls of an id are: turn, and place among its answers.
-    calls: HashMap<&'a str, Vec<(usize, usize)>>,
+    calls: HashMap<&'a str, Places>,
     left_out: Vec<(&'a str, usize)>,
 }
 
@@ -207,7 +227,8 @@ impl<'a> Reader<'a, '_> {
                 let goes_on =
                     !last.said.is_empty() && last.answers.is_empty() && last.user.is_empty();
                 if !(self.rules.merge && goes_on) {
-                    self.turns.push(Turn::default());
+                    let said = Vec::with_capacity(content.len());
+                    self.turns.push(Turn { said, ..Turn::default() });
                 }
                 for part in content {
                     self.take_part(part);
@@ -260,24 +281,28 @@ impl<'a> Reader<'a, '_> {
         let answer = Answer { id: call.id.clone(), name: call.name.clone(), result: None };
         let turn = self.turns.len() - 1;
         let place = (turn, self.turns[turn].answers.len());
-        self.calls.entry(given_id).or_default().push(place);
+        match self.calls.entry(given_id) {
+            Entry::Vacant(entry) => drop(entry.insert(Places { first: place, more: Vec::new() })),
+            Entry::Occupied(entry) => entry.into_mut().more.push(place),
+        }
         self.turns[turn].answers.push(answer);
         Said::Call(call)
     }
 
     fn take_result(&mut self, result: &'a ToolResult) {
-        let places = self.calls.get(&*result.call_id).map_or(&[][..], Vec::as_slice);
-        let is_open = |&&(turn, at): &&(usize, usize)| -> bool {
+        let places = self.calls.get(&*result.call_id);
+        let is_open = |&(turn, at): &(usize, usize)| -> bool {
             self.turns[turn].answers[at].result.is_none()
         };
         // Ids come back in later turns, and twice in one: the latest turn, its first open call.
-        let turn = places.iter().rfind(is_open).map(|(turn, _)| *turn);
-        let open = places.iter().filter(is_open).find(|(of, _)| Some(*of) == turn).copied();
+        let all = || places.into_iter().flat_map(Places::all);
+        let turn = all().rfind(is_open).map(|(turn, _)| turn);
+        let open = all().filter(is_open).find(|(of, _)| Some(*of) == turn);
         match open {
             Some((turn, at)) => self.turns[turn].answers[at].result = Some(result),
             None => self.notes.push(Note::ResultLeftOut {
                 call_id: Arc::clone(&result.call_id),
-                duplicate: !places.is_empty(),
+                duplicate: places.is_some(),
             }),
         }
     }

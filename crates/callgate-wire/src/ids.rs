@@ -1,10 +1,8 @@
 //! Call ids: those that a provider did not give, and those that another will not take.
 
-use std::{
-    borrow::Cow,
-    collections::{HashMap, HashSet},
-    sync::Arc,
-};
+use std::{borrow::Cow, sync::Arc};
+
+use foldhash::{HashMap, HashMapExt as _, HashSet, HashSetExt as _};
 
 use crate::{AssistantPart, Message, ToolCall, chat::CallIds};
 
@@ -68,24 +66,26 @@ impl IdRule {
 #[derive(Debug)]
 pub(crate) struct Ids<'a> {
     rule: IdRule,
+    /// Ids on the wire; those that went as they are, borrowed.
     used: HashSet<Cow<'a, str>>,
-    /// How often an id has come.
-    seen: HashMap<&'a str, usize>,
+    /// How often an id has come that did not go as it is.
+    made: HashMap<&'a str, usize>,
 }
 
 impl<'a> Ids<'a> {
     pub(crate) fn new(rule: IdRule) -> Self {
-        Self { rule, used: HashSet::new(), seen: HashMap::new() }
+        Self { rule, used: HashSet::new(), made: HashMap::new() }
     }
 
     /// The id on the wire of the next call that has this id.
     pub(crate) fn next(&mut self, id: &'a str) -> Cow<'a, str> {
-        let nth = self.seen.entry(id).or_default();
-        *nth += 1;
-        if *nth == 1 && self.rule.admits(id) && self.used.insert(Cow::Borrowed(id)) {
+        if self.rule.admits(id) && self.used.insert(Cow::Borrowed(id)) {
             return Cow::Borrowed(id);
         }
-        let mut tried = *nth - 1;
+        let went = matches!(self.used.get(id), Some(Cow::Borrowed(_)));
+        let made = self.made.entry(id).or_default();
+        *made += 1;
+        let mut tried = usize::from(went) + *made - 1;
         loop {
             let hash = match tried {
                 0 => fnv1a(id.as_bytes()),
@@ -112,6 +112,12 @@ pub(crate) fn fnv1a(bytes: &[u8]) -> u64 {
 ///
 /// Without a collision the transcript is not looked at.
 pub(crate) fn complete(calls: &mut [&mut ToolCall], messages: &[Arc<Message>]) {
+    // Of one call there is nothing to compare.
+    if let [only] = calls
+        && !only.id.is_empty()
+    {
+        return;
+    }
     let mut seen = HashSet::new();
     let lacking: Vec<bool> =
         calls.iter().map(|call| call.id.is_empty() || !seen.insert(Arc::clone(&call.id))).collect();

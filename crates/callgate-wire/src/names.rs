@@ -19,11 +19,9 @@
 //! assert_eq!(names.restore().name(&wire), "crm.get");
 //! ```
 
-use std::{
-    borrow::Cow,
-    collections::{HashMap, HashSet},
-    sync::Arc,
-};
+use std::{borrow::Cow, sync::Arc};
+
+use foldhash::{HashMap, HashMapExt as _, HashSet};
 
 use crate::{Delta, ids::fnv1a};
 
@@ -127,6 +125,17 @@ impl<'a> Names<'a> {
     /// The tools that have another name on the wire, each with it.
     pub fn renamed(&self) -> impl Iterator<Item = (&'a str, &str)> {
         self.of_tools.iter().map(|(name, wire)| (*name, &**wire))
+    }
+
+    /// The way back alone, for names that mostly fit.
+    pub(crate) fn back(
+        rule: NameRule,
+        tools: impl IntoIterator<Item = &'a str> + Clone,
+    ) -> Restore {
+        if tools.clone().into_iter().all(|name| rule.admits(name)) {
+            return Restore::default();
+        }
+        Self::new(rule, tools).restore()
     }
 
     /// The way back.

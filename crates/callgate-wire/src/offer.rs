@@ -62,8 +62,8 @@ impl<'a> Offer<'a> {
         notes: &mut Vec<Note>,
     ) -> Self {
         let mut offer = Self {
-            tools: Vec::new(),
-            names: Vec::new(),
+            tools: Vec::with_capacity(request.tools.len()),
+            names: Vec::with_capacity(request.tools.len()),
             choice: Choice::Auto,
             one_call: false,
             told: None,

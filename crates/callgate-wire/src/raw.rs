@@ -64,12 +64,68 @@ fn odd_string(raw: &RawValue) -> Option<Cow<'_, str>> {
 
 /// A count, whether spelled as number or as string.
 pub(crate) fn number(raw: &RawValue) -> Option<u64> {
-    let text = text(raw)?;
-    text.parse().ok().or_else(|| {
-        let float: f64 = text.parse().ok()?;
-        // Counts of tokens are far below the range where this loses anything.
-        (float >= 0.0).then_some(float as u64)
-    })
+    count(&text(raw)?)
+}
+
+fn count(text: &str) -> Option<u64> {
+    text.parse().ok().or_else(|| whole(text.parse().ok()?))
+}
+
+/// Counts of tokens are far below the range where this loses anything.
+fn whole(count: f64) -> Option<u64> {
+    (count >= 0.0).then_some(count as u64)
+}
+
+/// A count, whether spelled as number or as string; nothing for any other value.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Count(pub(crate) Option<u64>);
+
+impl<'de> Deserialize<'de> for Count {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Any;
+        impl<'de> de::Visitor<'de> for Any {
+            type Value = Count;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a count")
+            }
+
+            fn visit_u64<E>(self, count: u64) -> Result<Count, E> {
+                Ok(Count(Some(count)))
+            }
+
+            fn visit_i64<E>(self, _: i64) -> Result<Count, E> {
+                Ok(Count(None))
+            }
+
+            fn visit_f64<E>(self, count: f64) -> Result<Count, E> {
+                Ok(Count(whole(count)))
+            }
+
+            fn visit_str<E>(self, text: &str) -> Result<Count, E> {
+                Ok(Count(count(text)))
+            }
+
+            fn visit_bool<E>(self, _: bool) -> Result<Count, E> {
+                Ok(Count(None))
+            }
+
+            fn visit_unit<E>(self) -> Result<Count, E> {
+                Ok(Count(None))
+            }
+
+            fn visit_seq<A: de::SeqAccess<'de>>(self, mut seq: A) -> Result<Count, A::Error> {
+                while seq.next_element::<de::IgnoredAny>()?.is_some() {}
+                Ok(Count(None))
+            }
+
+            fn visit_map<A: de::MapAccess<'de>>(self, mut map: A) -> Result<Count, A::Error> {
+                while map.next_entry::<de::IgnoredAny, de::IgnoredAny>()?.is_some() {}
+                Ok(Count(None))
+            }
+        }
+        deserializer.deserialize_any(Any)
+    }
 }
 
 /// The text as an object that goes into a body as it is; nothing for any other text.
@@ -196,8 +252,11 @@ mod tests {
             ("-1", None),
             ("true", None),
             (r#""x""#, None),
+            ("null", None),
+            (r#"{"a":[1]}"#, None),
         ] {
             assert_eq!(number(raw(json)), expected, "{json}");
+            assert_eq!(json::from_str::<Count>(json).unwrap(), Count(expected), "{json}");
         }
     }
 

@@ -16,7 +16,7 @@ use bytes::Bytes;
 use callgate_wire::{
     Codec, HttpBody, ProviderError, ProviderErrorKind, Reply, Request, Retry, TraceContext,
 };
-use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderValue};
+use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderValue, USER_AGENT};
 
 use self::transport::{Address, Transport};
 
@@ -71,6 +71,8 @@ pub struct HttpModel {
     endpoint: Endpoint,
     options: HttpOptions,
     transport: Transport,
+    /// What every request has.
+    headers: HeaderMap,
     /// The first path that was asked for, and where that is.
     address: OnceLock<(String, Address)>,
 }
@@ -91,6 +93,11 @@ impl HttpModel {
         options: HttpOptions,
     ) -> Result<Self, EndpointError> {
         let transport = Transport::new(&endpoint, options.connect)?;
+        let mut headers = endpoint.headers().clone();
+        let agent = HeaderValue::from_static(concat!("callgate/", env!("CARGO_PKG_VERSION")));
+        headers.entry(USER_AGENT).or_insert(agent);
+        headers.entry(ACCEPT).or_insert(HeaderValue::from_static("*/*"));
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         let id = format!("{provider}:{model}");
         Ok(Self {
             id,
@@ -99,6 +106,7 @@ impl HttpModel {
             endpoint,
             options,
             transport,
+            headers,
             address: OnceLock::new(),
         })
     }
@@ -114,8 +122,7 @@ impl HttpModel {
 
     /// The headers of a request.
     fn headers(&self, body: &HttpBody, trace: Option<&TraceContext>, stream: bool) -> HeaderMap {
-        let mut headers = self.endpoint.headers().clone();
-        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        let mut headers = self.headers.clone();
         for (name, value) in &body.headers {
             headers.insert(*name, HeaderValue::from_static(value));
         }

@@ -11,7 +11,7 @@ use bytes::Bytes;
 use http_body_util::{BodyExt as _, Full};
 use hyper::{
     body::{Body as _, Incoming},
-    header::{ACCEPT, HeaderMap, HeaderValue, USER_AGENT},
+    header::{HOST, HeaderMap, HeaderValue},
 };
 use hyper_util::{
     client::legacy::{Client, Error as NearError, connect::HttpConnector},
@@ -24,8 +24,6 @@ use super::{
     failure::{self, Lost},
 };
 
-const AGENT: &str = concat!("callgate/", env!("CARGO_PKG_VERSION"));
-
 /// Where a request goes, read once.
 #[derive(Debug, Clone)]
 pub(super) struct Address {
@@ -34,12 +32,20 @@ pub(super) struct Address {
     pub(super) shown: std::sync::Arc<str>,
     /// For hyper; nothing where it is reqwest's to ask.
     uri: Option<hyper::Uri>,
+    /// The `Host` of that, which hyper would put together anew for every request.
+    host: Option<HeaderValue>,
 }
 
 impl Address {
     pub(super) fn of(url: Url) -> Self {
         let uri = url.as_str().parse().ok();
-        Self { shown: failure::shown(&url).into(), uri, url }
+        // A port is told where it is not the scheme's own, which a `Url` leaves out.
+        let host = match (url.host_str(), url.port()) {
+            (Some(host), Some(port)) => HeaderValue::try_from(format!("{host}:{port}")).ok(),
+            (Some(host), None) => HeaderValue::try_from(host).ok(),
+            (None, _) => None,
+        };
+        Self { shown: failure::shown(&url).into(), uri, host, url }
     }
 }
 
@@ -52,7 +58,6 @@ pub(super) struct Transport {
 impl Transport {
     pub(super) fn new(endpoint: &Endpoint, connect: Duration) -> Result<Self, EndpointError> {
         let mut far = reqwest::Client::builder()
-            .user_agent(AGENT)
             .connect_timeout(connect)
             // A redirected POST becomes a GET; the address to set is told instead.
             .redirect(reqwest::redirect::Policy::none());
@@ -83,8 +88,9 @@ impl Transport {
         body: Bytes,
     ) -> Result<Answer, Lost> {
         if let (Some(near), Some(uri)) = (&self.near, &to.uri) {
-            headers.entry(USER_AGENT).or_insert(HeaderValue::from_static(AGENT));
-            headers.entry(ACCEPT).or_insert(HeaderValue::from_static("*/*"));
+            if let Some(host) = &to.host {
+                headers.entry(HOST).or_insert_with(|| host.clone());
+            }
             let mut request = hyper::Request::new(Full::new(body));
             *request.method_mut() = Method::POST;
             *request.uri_mut() = uri.clone();

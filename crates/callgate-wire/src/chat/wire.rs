@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 
 use crate::{
     Usage, json,
-    raw::{Raw, number, string, text},
+    raw::{Count, Raw, number, string, text},
 };
 
 #[derive(Debug, Default, Deserialize)]
@@ -227,41 +227,35 @@ impl Content {
 }
 
 fn usage(raw: &RawValue) -> Option<Usage> {
-    #[derive(Deserialize)]
-    struct Counts<'a> {
-        #[serde(borrow, alias = "input_tokens")]
-        prompt_tokens: Raw<'a>,
-        #[serde(borrow, alias = "output_tokens")]
-        completion_tokens: Raw<'a>,
-        #[serde(borrow)]
-        prompt_tokens_details: Option<Details<'a>>,
-        #[serde(borrow)]
-        completion_tokens_details: Option<Details<'a>>,
+    #[derive(Default, Deserialize)]
+    #[serde(default)]
+    struct Counts {
+        #[serde(alias = "input_tokens")]
+        prompt_tokens: Count,
+        #[serde(alias = "output_tokens")]
+        completion_tokens: Count,
+        prompt_tokens_details: Option<Details>,
+        completion_tokens_details: Option<Details>,
         /// DeepSeek.
-        #[serde(borrow)]
-        prompt_cache_hit_tokens: Raw<'a>,
+        prompt_cache_hit_tokens: Count,
         /// Mistral.
-        #[serde(borrow)]
-        num_cached_tokens: Raw<'a>,
+        num_cached_tokens: Count,
     }
-    #[derive(Deserialize)]
-    struct Details<'a> {
-        #[serde(borrow)]
-        cached_tokens: Raw<'a>,
-        #[serde(borrow)]
-        reasoning_tokens: Raw<'a>,
+    #[derive(Default, Deserialize)]
+    #[serde(default)]
+    struct Details {
+        cached_tokens: Count,
+        reasoning_tokens: Count,
     }
-    let counts: Counts<'_> = json::from_str(raw.get()).ok()?;
-    let count = |raw: Raw<'_>| raw.and_then(number);
-    let cached = counts.prompt_tokens_details.and_then(|details| count(details.cached_tokens));
-    let reasoning =
-        counts.completion_tokens_details.and_then(|details| count(details.reasoning_tokens));
+    let counts: Counts = json::from_str(raw.get()).ok()?;
+    let cached = counts.prompt_tokens_details.and_then(|details| details.cached_tokens.0);
+    let reasoning = counts.completion_tokens_details.and_then(|details| details.reasoning_tokens.0);
     Some(Usage {
-        input_tokens: count(counts.prompt_tokens).unwrap_or(0),
-        output_tokens: count(counts.completion_tokens).unwrap_or(0),
+        input_tokens: counts.prompt_tokens.0.unwrap_or(0),
+        output_tokens: counts.completion_tokens.0.unwrap_or(0),
         cached_tokens: cached
-            .or_else(|| count(counts.prompt_cache_hit_tokens))
-            .or_else(|| count(counts.num_cached_tokens))
+            .or(counts.prompt_cache_hit_tokens.0)
+            .or(counts.num_cached_tokens.0)
             .unwrap_or(0),
         reasoning_tokens: reasoning.unwrap_or(0),
     })

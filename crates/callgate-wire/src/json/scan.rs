@@ -16,6 +16,11 @@ pub(super) fn plain(bytes: &[u8], mut at: usize) -> usize {
         }
         at += 8;
     }
+    // Of the last eight bytes those that are left; the zeros that come after them stop.
+    if let (Some(word), 1..8) = (bytes.last_chunk(), bytes.len() - at) {
+        let left = u64::from_le_bytes(*word) >> (8 * (8 - (bytes.len() - at)));
+        return at + (stops(left).trailing_zeros() / 8) as usize;
+    }
     while let Some(byte) = bytes.get(at) {
         if is_stop(*byte) {
             return at;
@@ -26,10 +31,19 @@ pub(super) fn plain(bytes: &[u8], mut at: usize) -> usize {
 }
 
 /// Writes the content of a string, escaped as `serde_json` does it.
+#[inline]
 pub(super) fn escape(out: &mut Vec<u8>, text: &str) {
     let bytes = text.as_bytes();
-    out.reserve(bytes.len() + bytes.len() / 8);
-    let mut at = 0;
+    let plain = plain(bytes, 0);
+    out.extend_from_slice(&bytes[..plain]);
+    if plain < bytes.len() {
+        escape_from(out, bytes, plain);
+    }
+}
+
+/// The same from a byte on that has to be escaped.
+fn escape_from(out: &mut Vec<u8>, bytes: &[u8], mut at: usize) {
+    out.reserve(bytes.len() - at + bytes.len() / 8);
     loop {
         at = copy_plain(out, bytes, at);
         let Some(byte) = bytes.get(at) else { return };

@@ -26,6 +26,7 @@ struct Writer<'o>(&'o mut Vec<u8>);
 impl Writer<'_> {
     #[inline]
     fn text(&mut self, text: &str) {
+        self.0.reserve(text.len() + 2);
         self.0.push(b'"');
         scan::escape(self.0, text);
         self.0.push(b'"');
@@ -34,6 +35,7 @@ impl Writer<'_> {
     /// A name and what follows it.
     #[inline]
     fn name(&mut self, first: &mut bool, name: &str) {
+        self.0.reserve(name.len() + 4);
         self.comma(first);
         self.text(name);
         self.0.push(b':');
