@@ -3,7 +3,7 @@
 //! The definitions are what the model is offered; the restores take out of its arguments what the
 //! surface put in, before the gate judges them by the contract (law 2).
 
-use std::{collections::HashMap, sync::Arc};
+use std::sync::Arc;
 
 use callgate_contract::{
     Catalog, Mode, Tool, Verdict,
@@ -11,6 +11,7 @@ use callgate_contract::{
     surface::{Family, Limits, PlanOptions, Restore, plan},
 };
 use callgate_wire::{Request, ToolDefinition};
+use foldhash::HashMap;
 use serde_json::value::{RawValue, to_raw_value};
 
 use crate::{

@@ -1,12 +1,10 @@
 //! A run: the state that events fold into.
 
-use std::{
-    collections::{BTreeMap, HashMap, HashSet},
-    sync::Arc,
-};
+use std::{collections::BTreeMap, sync::Arc};
 
 use callgate_contract::{Admitted, Catalog, Facts, Fault, schema::Schema, shape::Rest};
 use callgate_wire::{AssistantPart, Message, Part, ToolChoice, ToolDefinition, ToolResult, Usage};
+use foldhash::{HashMap, HashSet};
 use serde_json::json;
 use serde_json::value::RawValue;
 
@@ -241,8 +239,8 @@ impl Run {
             phase: Phase::New,
             calls: Vec::new(),
             questions: BTreeMap::new(),
-            found: HashMap::new(),
-            ids: HashSet::new(),
+            found: HashMap::default(),
+            ids: HashSet::default(),
             tally: Tally::default(),
             cancelled: false,
             pause: None,
