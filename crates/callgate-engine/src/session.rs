@@ -428,11 +428,13 @@ impl Session {
             }
             batch.push(record);
         }
+        let Some(observer) = &self.observer else {
+            self.journal.append_taking(batch, settles).await?;
+            return Ok(effects);
+        };
         self.journal.append_settling(&batch, settles).await?;
-        if let Some(observer) = &self.observer {
-            for record in batch {
-                observer(&Notice::Record(Arc::new(record)));
-            }
+        for record in batch {
+            observer(&Notice::Record(Arc::new(record)));
         }
         Ok(effects)
     }

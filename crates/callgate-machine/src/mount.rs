@@ -235,6 +235,9 @@ impl Mount {
     /// Where the provider has a limit, those that came first make room.
     pub(crate) fn on_offer(&self, came: &[Arc<str>]) -> Arc<[ToolDefinition]> {
         let first = self.inner.first.as_ref().unwrap_or(&self.tools);
+        if self.inner.later.is_empty() {
+            return first.clone();
+        }
         let come: Vec<&ToolDefinition> = came
             .iter()
             .filter_map(|name| self.inner.later.get(name))

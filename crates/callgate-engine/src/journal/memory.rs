@@ -1,6 +1,7 @@
 //! The journal that forgets with the process, and keeps all else that a journal promises.
 
 use std::{
+    borrow::Cow,
     collections::HashMap,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
@@ -44,15 +45,31 @@ impl MemoryJournal {
         self.messages.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn keep_records(&self, records: &[Record]) -> Result<(), JournalError> {
+    fn keep_records(&self, records: Cow<'_, [Record]>) -> Result<(), JournalError> {
         let Some(first) = records.first() else { return Ok(()) };
         let mut runs = self.runs();
         let kept = match runs.get_mut(&first.run) {
             Some(kept) => kept,
             None => runs.entry(first.run.clone()).or_default(),
         };
-        check(records, kept.len() as u64)?;
-        kept.extend_from_slice(records);
+        check(&records, kept.len() as u64)?;
+        match records {
+            Cow::Borrowed(records) => kept.extend_from_slice(records),
+            Cow::Owned(records) => kept.extend(records),
+        }
+        Ok(())
+    }
+
+    fn keep_settling(
+        &self,
+        records: Cow<'_, [Record]>,
+        messages: &[u64],
+    ) -> Result<(), JournalError> {
+        let run = records.first().map(|first| first.run.clone());
+        self.keep_records(records)?;
+        if let Some(run) = run.filter(|_| !messages.is_empty()) {
+            self.settled(&run, messages);
+        }
         Ok(())
     }
 
@@ -128,7 +145,7 @@ impl MemoryJournal {
                 Some(((seq, _), _)) => Err(JournalError::Exists { run: first.run().clone(), seq }),
             };
         }
-        self.keep_records(&records).map(|()| true)
+        self.keep_records(records.into()).map(|()| true)
     }
 }
 
@@ -167,7 +184,7 @@ fn ready<'a, T: Send + 'a>(result: Result<T, JournalError>) -> JournalFuture<'a,
 
 impl Journal for MemoryJournal {
     fn append<'a>(&'a self, records: &'a [Record]) -> AppendFuture<'a> {
-        ready(self.keep_records(records))
+        ready(self.keep_records(records.into()))
     }
 
     fn load(&self, run: &str) -> Result<Vec<Record>, JournalError> {
@@ -186,11 +203,11 @@ impl Journal for MemoryJournal {
         records: &'a [Record],
         messages: &'a [u64],
     ) -> AppendFuture<'a> {
-        let result = self.keep_records(records);
-        if let (Ok(()), Some(first)) = (&result, records.first()) {
-            self.settled(&first.run, messages);
-        }
-        ready(result)
+        ready(self.keep_settling(records.into(), messages))
+    }
+
+    fn append_taking<'a>(&'a self, records: Vec<Record>, messages: &'a [u64]) -> AppendFuture<'a> {
+        ready(self.keep_settling(records.into(), messages))
     }
 
     fn claim<'a>(&'a self, run: &'a str) -> JournalFuture<'a, Lease> {

@@ -60,6 +60,12 @@ pub trait Journal: Send + Sync {
         if messages.is_empty() { self.append(records) } else { unsupported(MESSAGES) }
     }
 
+    /// As [`append_settling`](Self::append_settling), of events that nobody else needs: a journal in
+    /// memory takes them as they are.
+    fn append_taking<'a>(&'a self, records: Vec<Record>, messages: &'a [u64]) -> AppendFuture<'a> {
+        Box::pin(async move { self.append_settling(&records, messages).await })
+    }
+
     /// The events of a run from a position on, at most so many.
     ///
     /// # Errors
