@@ -5,8 +5,10 @@
 //! takes. Whatever is not plain (a float, a deep nest, half a surrogate pair, any mistake) is left
 //! to `serde_json`, from the beginning: results and errors are always the ones it gives.
 
+mod cursor;
 mod read;
 mod scan;
+mod verbatim;
 mod write;
 
 use std::fmt;

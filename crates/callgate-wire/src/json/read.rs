@@ -7,10 +7,7 @@ use serde::{
     de::{self, DeserializeSeed, Visitor, value::BorrowedStrDeserializer},
 };
 
-use super::{NotPlain, Plain, RAW_VALUE, scan};
-
-/// How deep what is plain may nest.
-const DEPTH: u8 = 100;
+use super::{NotPlain, Plain, RAW_VALUE, cursor::Cursor};
 
 impl de::Error for NotPlain {
     // Nobody reads what is wrong here, so none of it is put into words.
@@ -34,300 +31,27 @@ impl de::Error for NotPlain {
 /// All of a text.
 #[inline]
 pub(super) fn whole<'a, T: Deserialize<'a>>(text: &'a str) -> Plain<T> {
-    let mut reader = Reader::new(text);
-    let value = T::deserialize(&mut reader)?;
-    reader.end()?;
+    let mut cursor = Cursor::new(text);
+    let value = T::deserialize(&mut cursor)?;
+    cursor.end()?;
     Ok(value)
 }
 
 /// Whether a text is JSON.
 pub(crate) fn is_json(text: &str) -> bool {
-    let mut reader = Reader::new(text);
-    let plain = reader.skip().and_then(|()| reader.end());
+    let mut cursor = Cursor::new(text);
+    let plain = cursor.skip().and_then(|()| cursor.end());
     plain.is_ok() || serde_json::from_str::<de::IgnoredAny>(text).is_ok()
 }
 
 /// What a string's text says; nothing where it has half a surrogate pair, or is no string.
 pub(crate) fn string(json: &str) -> Option<Cow<'_, str>> {
-    let mut reader = Reader::new(json);
-    let said = reader.string().ok()?;
-    reader.end().ok().map(|()| said)
+    let mut cursor = Cursor::new(json);
+    let said = cursor.string().ok()?;
+    cursor.end().ok().map(|()| said)
 }
 
-struct Reader<'a> {
-    text: &'a str,
-    at: usize,
-    left: u8,
-}
-
-impl<'a> Reader<'a> {
-    #[inline]
-    fn new(text: &'a str) -> Self {
-        Self { text, at: 0, left: DEPTH }
-    }
-
-    #[inline]
-    fn byte(&self) -> Option<u8> {
-        self.text.as_bytes().get(self.at).copied()
-    }
-
-    /// The next byte that is no white space.
-    #[inline]
-    fn peek(&mut self) -> Plain<u8> {
-        loop {
-            match self.byte().ok_or(NotPlain)? {
-                b' ' | b'\n' | b'\r' | b'\t' => self.at += 1,
-                byte => return Ok(byte),
-            }
-        }
-    }
-
-    #[inline]
-    fn take(&mut self, byte: u8) -> Plain<()> {
-        if self.peek()? != byte {
-            return Err(NotPlain);
-        }
-        self.at += 1;
-        Ok(())
-    }
-
-    #[inline]
-    fn word(&mut self, word: &str) -> Plain<()> {
-        if !self.text.as_bytes()[self.at..].starts_with(word.as_bytes()) {
-            return Err(NotPlain);
-        }
-        self.at += word.len();
-        Ok(())
-    }
-
-    fn end(&mut self) -> Plain<()> {
-        let rest = &self.text.as_bytes()[self.at..];
-        if rest.trim_ascii_start().is_empty() { Ok(()) } else { Err(NotPlain) }
-    }
-
-    #[inline]
-    fn since(&self, start: usize) -> Plain<&'a str> {
-        self.text.get(start..self.at).ok_or(NotPlain)
-    }
-
-    #[inline]
-    fn string(&mut self) -> Plain<Cow<'a, str>> {
-        self.take(b'"')?;
-        let start = self.at;
-        self.at = scan::plain(self.text.as_bytes(), start);
-        match self.byte() {
-            Some(b'"') => {
-                let said = self.since(start)?;
-                self.at += 1;
-                Ok(Cow::Borrowed(said))
-            }
-            Some(b'\\') => self.unescaped(start).map(Cow::Owned),
-            _ => Err(NotPlain),
-        }
-    }
-
-    /// A string that has an escape where we are.
-    fn unescaped(&mut self, start: usize) -> Plain<String> {
-        let bytes = self.text.as_bytes();
-        let mut said = Vec::with_capacity(2 * (self.at - start) + 64);
-        said.extend_from_slice(&bytes[start..self.at]);
-        loop {
-            match self.byte() {
-                Some(b'"') => break,
-                Some(b'\\') => {
-                    self.at += 1;
-                    match self.escape()? {
-                        ascii @ '\0'..='\x7f' => said.push(ascii as u8),
-                        other => said.extend_from_slice(other.encode_utf8(&mut [0; 4]).as_bytes()),
-                    }
-                }
-                _ => return Err(NotPlain),
-            }
-            self.at = scan::copy_plain(&mut said, bytes, self.at);
-        }
-        self.at += 1;
-        String::from_utf8(said).map_err(|_| NotPlain)
-    }
-
-    /// What stands for a character, after the backslash.
-    #[inline]
-    fn escape(&mut self) -> Plain<char> {
-        let said = match self.byte().ok_or(NotPlain)? {
-            b'"' => '"',
-            b'\\' => '\\',
-            b'/' => '/',
-            b'n' => '\n',
-            b't' => '\t',
-            b'r' => '\r',
-            b'b' => '\u{8}',
-            b'f' => '\u{c}',
-            b'u' => {
-                self.at += 1;
-                return self.unicode();
-            }
-            _ => return Err(NotPlain),
-        };
-        self.at += 1;
-        Ok(said)
-    }
-
-    #[cold]
-    fn unicode(&mut self) -> Plain<char> {
-        let unit = self.hex()?;
-        if !(0xd800..0xdc00).contains(&unit) {
-            return char::from_u32(unit).ok_or(NotPlain);
-        }
-        self.word("\\u")?;
-        let low = self.hex()?;
-        if !(0xdc00..0xe000).contains(&low) {
-            return Err(NotPlain);
-        }
-        char::from_u32(0x1_0000 + ((unit - 0xd800) << 10) + (low - 0xdc00)).ok_or(NotPlain)
-    }
-
-    fn hex(&mut self) -> Plain<u32> {
-        let digits = self.text.get(self.at..self.at + 4).ok_or(NotPlain)?;
-        if !digits.bytes().all(|digit| digit.is_ascii_hexdigit()) {
-            return Err(NotPlain);
-        }
-        self.at += 4;
-        u32::from_str_radix(digits, 16).map_err(|_| NotPlain)
-    }
-
-    /// Past a string, whatever it says.
-    #[inline]
-    fn skip_string(&mut self) -> Plain<()> {
-        self.at += 1;
-        loop {
-            self.at = scan::plain(self.text.as_bytes(), self.at);
-            match self.byte() {
-                Some(b'"') => {
-                    self.at += 1;
-                    return Ok(());
-                }
-                Some(b'\\') => {
-                    self.at += 1;
-                    match self.byte() {
-                        Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => {
-                            self.at += 1;
-                        }
-                        Some(b'u') => {
-                            self.at += 1;
-                            self.hex()?;
-                        }
-                        _ => return Err(NotPlain),
-                    }
-                }
-                _ => return Err(NotPlain),
-            }
-        }
-    }
-
-    /// Past a number; whether it is whole.
-    #[inline]
-    fn skip_number(&mut self) -> Plain<bool> {
-        if self.byte() == Some(b'-') {
-            self.at += 1;
-        }
-        let start = self.at;
-        self.digits()?;
-        // No zero before other digits.
-        if self.at - start > 1 && self.text.as_bytes()[start] == b'0' {
-            return Err(NotPlain);
-        }
-        let mut whole = true;
-        if self.byte() == Some(b'.') {
-            whole = false;
-            self.at += 1;
-            self.digits()?;
-        }
-        if let Some(b'e' | b'E') = self.byte() {
-            whole = false;
-            self.at += 1;
-            if let Some(b'+' | b'-') = self.byte() {
-                self.at += 1;
-            }
-            self.digits()?;
-        }
-        Ok(whole)
-    }
-
-    #[inline]
-    fn digits(&mut self) -> Plain<()> {
-        let start = self.at;
-        while self.byte().is_some_and(|byte| byte.is_ascii_digit()) {
-            self.at += 1;
-        }
-        if self.at > start { Ok(()) } else { Err(NotPlain) }
-    }
-
-    /// Past a value.
-    fn skip(&mut self) -> Plain<()> {
-        match self.peek()? {
-            b'"' => self.skip_string(),
-            b'{' => {
-                self.open()?;
-                if self.peek()? == b'}' {
-                    return self.close();
-                }
-                loop {
-                    if self.peek()? != b'"' {
-                        return Err(NotPlain);
-                    }
-                    self.skip_string()?;
-                    self.take(b':')?;
-                    self.skip()?;
-                    match self.peek()? {
-                        b',' => self.at += 1,
-                        b'}' => return self.close(),
-                        _ => return Err(NotPlain),
-                    }
-                }
-            }
-            b'[' => {
-                self.open()?;
-                if self.peek()? == b']' {
-                    return self.close();
-                }
-                loop {
-                    self.skip()?;
-                    match self.peek()? {
-                        b',' => self.at += 1,
-                        b']' => return self.close(),
-                        _ => return Err(NotPlain),
-                    }
-                }
-            }
-            b'n' => self.word("null"),
-            b't' => self.word("true"),
-            b'f' => self.word("false"),
-            _ => self.skip_number().map(drop),
-        }
-    }
-
-    #[inline]
-    fn open(&mut self) -> Plain<()> {
-        self.left = self.left.checked_sub(1).ok_or(NotPlain)?;
-        self.at += 1;
-        Ok(())
-    }
-
-    #[inline]
-    fn close(&mut self) -> Plain<()> {
-        self.left += 1;
-        self.at += 1;
-        Ok(())
-    }
-
-    /// The text of a value.
-    #[inline]
-    fn raw(&mut self) -> Plain<&'a str> {
-        self.peek()?;
-        let start = self.at;
-        self.skip()?;
-        self.since(start)
-    }
-
+impl<'a> Cursor<'a> {
     fn number<V: Visitor<'a>>(&mut self, visitor: V) -> Plain<V::Value> {
         self.peek()?;
         let start = self.at;
@@ -361,7 +85,7 @@ macro_rules! not_plain {
     )*};
 }
 
-impl<'a> Deserializer<'a> for &mut Reader<'a> {
+impl<'a> Deserializer<'a> for &mut Cursor<'a> {
     type Error = NotPlain;
 
     fn deserialize_any<V: Visitor<'a>>(self, visitor: V) -> Plain<V::Value> {
@@ -439,7 +163,7 @@ impl<'a> Deserializer<'a> for &mut Reader<'a> {
             return Err(NotPlain);
         }
         self.open()?;
-        let mut elements = Elements { reader: self, first: true, ended: false };
+        let mut elements = Elements { cursor: self, first: true, ended: false };
         let value = visitor.visit_seq(&mut elements)?;
         if elements.ended { Ok(value) } else { Err(NotPlain) }
     }
@@ -451,7 +175,7 @@ impl<'a> Deserializer<'a> for &mut Reader<'a> {
             return Err(NotPlain);
         }
         self.open()?;
-        let mut members = Members { reader: self, first: true, ended: false };
+        let mut members = Members { cursor: self, first: true, ended: false };
         let value = visitor.visit_map(&mut members)?;
         if members.ended { Ok(value) } else { Err(NotPlain) }
     }
@@ -493,7 +217,7 @@ impl<'a> Deserializer<'a> for &mut Reader<'a> {
 }
 
 struct Members<'r, 'a> {
-    reader: &'r mut Reader<'a>,
+    cursor: &'r mut Cursor<'a>,
     first: bool,
     ended: bool,
 }
@@ -503,15 +227,15 @@ impl<'a> de::MapAccess<'a> for &mut Members<'_, 'a> {
 
     #[inline]
     fn next_key_seed<K: DeserializeSeed<'a>>(&mut self, seed: K) -> Plain<Option<K::Value>> {
-        match self.reader.peek()? {
+        match self.cursor.peek()? {
             b'}' => {
                 self.ended = true;
-                self.reader.close()?;
+                self.cursor.close()?;
                 return Ok(None);
             }
             b',' if !self.first => {
-                self.reader.at += 1;
-                if self.reader.peek()? != b'"' {
+                self.cursor.at += 1;
+                if self.cursor.peek()? != b'"' {
                     return Err(NotPlain);
                 }
             }
@@ -519,18 +243,18 @@ impl<'a> de::MapAccess<'a> for &mut Members<'_, 'a> {
             _ => return Err(NotPlain),
         }
         self.first = false;
-        seed.deserialize(&mut *self.reader).map(Some)
+        seed.deserialize(&mut *self.cursor).map(Some)
     }
 
     #[inline]
     fn next_value_seed<V: DeserializeSeed<'a>>(&mut self, seed: V) -> Plain<V::Value> {
-        self.reader.take(b':')?;
-        seed.deserialize(&mut *self.reader)
+        self.cursor.take(b':')?;
+        seed.deserialize(&mut *self.cursor)
     }
 }
 
 struct Elements<'r, 'a> {
-    reader: &'r mut Reader<'a>,
+    cursor: &'r mut Cursor<'a>,
     first: bool,
     ended: bool,
 }
@@ -540,18 +264,18 @@ impl<'a> de::SeqAccess<'a> for &mut Elements<'_, 'a> {
 
     #[inline]
     fn next_element_seed<T: DeserializeSeed<'a>>(&mut self, seed: T) -> Plain<Option<T::Value>> {
-        match self.reader.peek()? {
+        match self.cursor.peek()? {
             b']' => {
                 self.ended = true;
-                self.reader.close()?;
+                self.cursor.close()?;
                 return Ok(None);
             }
-            b',' if !self.first => self.reader.at += 1,
+            b',' if !self.first => self.cursor.at += 1,
             _ if self.first => {}
             _ => return Err(NotPlain),
         }
         self.first = false;
-        seed.deserialize(&mut *self.reader).map(Some)
+        seed.deserialize(&mut *self.cursor).map(Some)
     }
 }
 
