@@ -9,6 +9,7 @@ use crate::{
     Decoding, LocalError, bound,
     decode::{Decoder, End},
     grammar::{Around, Grammars, tell},
+    optional::Optional,
     options::{Options, options},
     prompt::{self, ANSWER, Calling, LAST, NAME_END, NEXT, Writer},
     session::{Prompt, Session},
@@ -181,7 +182,7 @@ impl<'a> Turn<'a> {
         let names = options.tools.iter().map(|tool| &*tool.name);
         let matcher =
             self.grammars.choice(names.chain(options.answer.then_some(ANSWER)), NAME_END)?;
-        let (text, end) = self.decoder.constrained(matcher, logits)?;
+        let (text, end) = self.decoder.constrained(matcher, logits, Optional::Likely)?;
         Ok((text.strip_suffix(NAME_END).unwrap_or(&text).to_owned(), end))
     }
 
@@ -203,7 +204,8 @@ impl<'a> Turn<'a> {
         let constraint = self.grammars.json(tool.parameters.get(), around)?;
         tell(&constraint.notes, name);
         let logits = self.resume(prompt)?;
-        let (text, end) = self.decoder.constrained(constraint.matcher, logits)?;
+        let (text, end) =
+            self.decoder.constrained(constraint.matcher, logits, Optional::ClearlyWanted)?;
         let text = text.trim_start();
         let mut values = serde_json::Deserializer::from_str(text).into_iter::<Value>();
         let Some(Ok(value)) = values.next() else {
@@ -223,7 +225,8 @@ impl<'a> Turn<'a> {
             let logits = self.begin(&opening)?;
             let constraint = self.grammars.json(schema, Around::default())?;
             tell(&constraint.notes, &format.name);
-            let (text, end) = self.decoder.constrained(constraint.matcher, logits)?;
+            let (text, end) =
+                self.decoder.constrained(constraint.matcher, logits, Optional::Likely)?;
             (self.emit)(Delta::Text(text.clone()));
             let cut = serde_json::from_str(&text).is_ok_and(|value| bound::reached(&value));
             let end = if cut { End::Length } else { end };
