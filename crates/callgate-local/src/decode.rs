@@ -1,10 +1,16 @@
-//! Taking tokens, one after another: always the likeliest that is allowed.
+//! Taking tokens, one after another: the likeliest that is allowed, but for members that nobody asked
+//! for ([`optional`]).
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use llguidance::Matcher;
 
-use crate::{LocalError, session::Session, tokenizer::Vocabulary};
+use crate::{
+    LocalError,
+    optional::{self, Optional},
+    session::Session,
+    tokenizer::Vocabulary,
+};
 
 /// Why decoding stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,6 +38,7 @@ impl Decoder<'_> {
         &mut self,
         mut matcher: Matcher,
         mut logits: Vec<f32>,
+        members: Optional,
     ) -> Result<(String, End), LocalError> {
         let mut text = Vec::new();
         let end = loop {
@@ -43,9 +50,13 @@ impl Decoder<'_> {
             let taken = if forced.is_empty() {
                 let mask = matcher.compute_mask_or_eos().map_err(LocalError::grammar)?;
                 let allowed = |token: u32| mask.is_allowed(token);
-                let Some(token) = likeliest(&logits, allowed) else {
+                let Some(mut token) = likeliest(&logits, allowed) else {
                     return Err(LocalError::grammar("no token is allowed"));
                 };
+                if members == Optional::ClearlyWanted {
+                    let bytes = |token| self.vocabulary.bytes(token);
+                    token = optional::close(&text, token, &logits, bytes, allowed).unwrap_or(token);
+                }
                 matcher.consume_token(token).map_err(LocalError::grammar)?;
                 if token == self.vocabulary.eos() {
                     break End::Complete;

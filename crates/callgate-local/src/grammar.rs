@@ -22,6 +22,17 @@ pub(crate) struct Grammars {
     factory: ParserFactory,
 }
 
+/// What stands around a value.
+///
+/// Within the grammar, since tokens do not end where the value does: `}}]` is one to models, and one that is
+/// held to a single brace goes on with another member instead.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Around<'a> {
+    pub(crate) before: &'a str,
+    /// One of these follows; nothing does where there are none.
+    pub(crate) after: &'a [String],
+}
+
 /// A grammar about to be followed, and what it left out.
 pub(crate) struct Constraint {
     pub(crate) matcher: Matcher,
@@ -56,16 +67,16 @@ impl Grammars {
         self.compile(TopLevelGrammar::from_regex(&pattern))
     }
 
-    /// An instance of the schema, after `before`.
-    pub(crate) fn json(&self, schema: &str, before: &str) -> Result<Constraint, LocalError> {
+    /// An instance of the schema, and what is around it.
+    pub(crate) fn json(&self, schema: &str, around: Around<'_>) -> Result<Constraint, LocalError> {
         let schema: Value = serde_json::from_str(schema)?;
         let root_is_object = schema.get("type").is_none_or(|t| t == "object");
         let schema = bound::bounded(schema);
-        let strict = match self.schema(schema.clone(), before, false) {
+        let strict = match self.schema(schema.clone(), around, false) {
             Ok(matcher) => return Ok(Constraint { matcher, notes: Vec::new() }),
             Err(error) => error,
         };
-        if let Ok(mut matcher) = self.schema(schema, before, true) {
+        if let Ok(mut matcher) = self.schema(schema, around, true) {
             let mut notes: Vec<Note> = matcher
                 .grammar_warnings()
                 .into_iter()
@@ -77,14 +88,14 @@ impl Grammars {
             return Ok(Constraint { matcher, notes });
         }
         let any = if root_is_object { json!({"type": "object"}) } else { json!(true) };
-        let matcher = self.schema(any, before, false)?;
+        let matcher = self.schema(any, around, false)?;
         Ok(Constraint { matcher, notes: vec![Note::AnyJson(strict.to_string().into())] })
     }
 
     fn schema(
         &self,
         mut schema: Value,
-        before: &str,
+        around: Around<'_>,
         lenient: bool,
     ) -> Result<Matcher, LocalError> {
         let mut style: Value = serde_json::from_str(STYLE)?;
@@ -94,13 +105,18 @@ impl Grammars {
             // `true` and `false` have no room for a style.
             other => *other = json!({"allOf": [other.take()], "x-guidance": style}),
         }
-        if before.is_empty() {
+        if around == Around::default() {
             return self.compile(TopLevelGrammar::from_json_schema(schema));
         }
-        // Within the grammar, so that the model may take the space and the brace as one token.
-        let before = Value::from(before);
+        let literal = |text: &str| Value::from(text).to_string();
+        let after: Vec<String> = around.after.iter().map(|text| literal(text)).collect();
+        let (end, rule) = match after.join(" | ") {
+            none if none.is_empty() => ("", none),
+            some => ("end", format!("end: {some}\n")),
+        };
+        let before = literal(around.before);
         self.compile(TopLevelGrammar::from_lark(format!(
-            "start: {before} json\njson: %json {schema}\n"
+            "start: {before} json {end}\njson: %json {schema}\n{rule}"
         )))
     }
 
@@ -182,7 +198,7 @@ mod tests {
             "who": {"oneOf": [{"type": "integer"}, {"$ref": "#/$defs/name"}]}
         }, "required": ["id"], "$defs": {"name": {"type": "string"}}}"##;
         let json = || {
-            let constraint = grammars.json(schema, " ").unwrap();
+            let constraint = grammars.json(schema, Around { before: " ", after: &[] }).unwrap();
             assert_eq!(constraint.notes, []);
             constraint.matcher
         };
@@ -201,17 +217,35 @@ mod tests {
     }
 
     #[test]
+    fn what_is_around_a_value_is_part_of_the_sentence() {
+        let grammars = grammars();
+        let after = ["}]\n".to_owned(), r#"}, {"name": "get""#.to_owned()];
+        let schema = r#"{"type": "object", "properties": {"id": {"type": "integer"}}}"#;
+        let json = || grammars.json(schema, Around { before: " ", after: &after }).unwrap().matcher;
+        for (text, expected) in [
+            (" {\"id\": 1}}]\n", true),
+            (r#" {"id": 1}}, {"name": "get""#, true),
+            (" {}}]\n", true),
+            (r#" {"id": 1}"#, false),
+            (" {\"id\": 1}}]", false),
+            (r#" {"id": 1}}, {"name": "got""#, false),
+        ] {
+            assert_eq!(takes(json(), text), expected, "{text}");
+        }
+    }
+
+    #[test]
     fn what_the_grammar_cannot_hold_is_told() {
         let grammars = grammars();
         let unknown = r#"{"type": "object", "properties": {"a": {"type": "integer"}},
             "required": ["a"], "not": {"required": ["b"]}}"#;
-        let constraint = grammars.json(unknown, "").unwrap();
+        let constraint = grammars.json(unknown, Around::default()).unwrap();
         assert!(matches!(constraint.notes[..], [Note::Loosened(_)]), "{:?}", constraint.notes);
         assert!(takes(constraint.matcher, r#"{"a": 1}"#));
 
         let impossible =
             r#"{"type": "object", "properties": {"a": {"$ref": "https://example.invalid/s"}}}"#;
-        let constraint = grammars.json(impossible, "").unwrap();
+        let constraint = grammars.json(impossible, Around::default()).unwrap();
         assert!(matches!(constraint.notes[..], [Note::AnyJson(_)]), "{:?}", constraint.notes);
         assert!(takes(constraint.matcher, r#"{"x": [1]}"#));
     }

@@ -4,7 +4,9 @@
 //!
 //! - it *chooses* by a prompt that ends where a tool's name must follow. A grammar admits the names
 //!   on offer and `answer`, nothing else; then the arguments, by the tool's schema. It cannot call what
-//!   is not there or send what the schema refuses. Whether the values are right is up to the model;
+//!   is not there or send what the schema refuses. Whether the values are right is up to the model. An
+//!   optional member is sent only where it is clearly likelier than the end of its object, since small
+//!   models fill what they could leave out;
 //! - it *answers* by a second prompt, without tools, from what the calls brought: freely, or by the
 //!   grammar of the answer's schema;
 //! - what was read once is not read again: contexts are cut back to the common beginning, and the
@@ -15,7 +17,7 @@
 //! Where it matters what a grammar changes, [`LocalModel::decoding`] gives a handle that decodes
 //! [freely](Decoding::Free): the same prompt, and calls read as the model wrote them.
 //!
-//! Decoding is greedy: the same request gives the same reply. A request's temperature is ignored.
+//! Decoding is greedy but for optional members: the same request gives the same reply. A request's temperature is ignored.
 //!
 //! ```no_run
 //! use callgate_local::store::Store;
@@ -42,6 +44,7 @@ mod gguf;
 mod grammar;
 mod local;
 mod model;
+mod optional;
 mod options;
 mod prompt;
 mod session;

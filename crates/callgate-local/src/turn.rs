@@ -3,11 +3,13 @@
 use std::sync::{Arc, atomic::AtomicBool};
 
 use callgate_wire::{AssistantPart, Delta, Message, Reply, Request, Stop, ToolCall, Usage};
+use serde_json::Value;
 
 use crate::{
     Decoding, LocalError, bound,
     decode::{Decoder, End},
-    grammar::{Grammars, tell},
+    grammar::{Around, Grammars, tell},
+    optional::Optional,
     options::{Options, options},
     prompt::{self, ANSWER, Calling, LAST, NAME_END, NEXT, Writer},
     session::{Prompt, Session},
@@ -144,7 +146,8 @@ impl<'a> Turn<'a> {
                 (self.emit)(Delta::Call { index, name: name.clone() });
             }
             let prompt = calling.arguments(&self.writer()?, &calls, &name)?;
-            let (arguments, end) = self.arguments(options, &name, &prompt)?;
+            let may_go_on = many && calls.len() + 1 < CALLS_PER_TURN;
+            let (arguments, next, end) = self.arguments(options, &name, &prompt, may_go_on)?;
             if calls.iter().any(|call| *call.name == *name && *call.arguments == *arguments) {
                 // It has nothing new to ask for.
                 return Ok((calls, End::Complete));
@@ -158,31 +161,12 @@ impl<'a> Turn<'a> {
                 arguments: arguments.into(),
                 opaque: None,
             });
-            if end == End::Length || !many || calls.len() == CALLS_PER_TURN {
-                return Ok((calls, end));
-            }
-            let prompt = calling.after(&self.writer()?, &calls)?;
-            match self.next(options, &prompt)? {
+            match next {
                 // Another tool may want what this one brings: it is asked again when that is known.
-                (Some(next), End::Complete) if next == name => name = next,
-                (_, end) => return Ok((calls, end)),
+                Some(next) if end == End::Complete && next == name => name = next,
+                _ => return Ok((calls, end)),
             }
         }
-    }
-
-    /// Whether there is another call in this turn, and of which tool.
-    fn next(
-        &mut self,
-        options: &Options<'_>,
-        prompt: &Prompt,
-    ) -> Result<(Option<String>, End), LocalError> {
-        let logits = self.resume(prompt)?;
-        let calls = options.tools.iter().map(|tool| format!("{NEXT}{}{NAME_END}", tool.name));
-        let choices: Vec<String> = calls.chain([LAST.to_owned()]).collect();
-        let matcher = self.grammars.choice(choices.iter().map(String::as_str), "")?;
-        let (text, end) = self.decoder.constrained(matcher, logits)?;
-        let name = text.strip_prefix(NEXT).and_then(|text| text.strip_suffix(NAME_END));
-        Ok((name.map(str::to_owned), end))
     }
 
     fn name(
@@ -198,26 +182,40 @@ impl<'a> Turn<'a> {
         let names = options.tools.iter().map(|tool| &*tool.name);
         let matcher =
             self.grammars.choice(names.chain(options.answer.then_some(ANSWER)), NAME_END)?;
-        let (text, end) = self.decoder.constrained(matcher, logits)?;
+        let (text, end) = self.decoder.constrained(matcher, logits, Optional::Likely)?;
         Ok((text.strip_suffix(NAME_END).unwrap_or(&text).to_owned(), end))
     }
 
+    /// A call's arguments, and the tool of another call in this turn.
     fn arguments(
         &mut self,
         options: &Options<'_>,
         name: &str,
         prompt: &Prompt,
-    ) -> Result<(String, End), LocalError> {
+        may_go_on: bool,
+    ) -> Result<(String, Option<String>, End), LocalError> {
         let Some(tool) = options.tools.iter().find(|tool| &*tool.name == name) else {
             return Err(LocalError::grammar(format_args!("`{name}` is not on offer")));
         };
-        let constraint = self.grammars.json(tool.parameters.get(), " ")?;
+        let next = options.tools.iter().filter(|_| may_go_on);
+        let next = next.map(|tool| format!("{NEXT}{}{NAME_END}", tool.name));
+        let after: Vec<String> = next.chain([LAST.to_owned()]).collect();
+        let around = Around { before: " ", after: &after };
+        let constraint = self.grammars.json(tool.parameters.get(), around)?;
         tell(&constraint.notes, name);
         let logits = self.resume(prompt)?;
-        let (text, end) = self.decoder.constrained(constraint.matcher, logits)?;
-        let text = text.trim_start().to_owned();
-        let cut = serde_json::from_str(&text).is_ok_and(|value| bound::reached(&value));
-        Ok((text, if cut { End::Length } else { end }))
+        let (text, end) =
+            self.decoder.constrained(constraint.matcher, logits, Optional::ClearlyWanted)?;
+        let text = text.trim_start();
+        let mut values = serde_json::Deserializer::from_str(text).into_iter::<Value>();
+        let Some(Ok(value)) = values.next() else {
+            // Used up before its end.
+            return Ok((text.to_owned(), None, End::Length));
+        };
+        let (arguments, rest) = text.split_at(values.byte_offset());
+        let next = rest.strip_prefix(NEXT).and_then(|rest| rest.strip_suffix(NAME_END));
+        let end = if bound::reached(&value) { End::Length } else { end };
+        Ok((arguments.to_owned(), next.map(str::to_owned), end))
     }
 
     fn answer(&mut self) -> Result<(Vec<AssistantPart>, End), LocalError> {
@@ -225,9 +223,10 @@ impl<'a> Turn<'a> {
             let schema = format.schema.get();
             let opening = prompt::structured(self.writer()?, self.request, schema)?.finish();
             let logits = self.begin(&opening)?;
-            let constraint = self.grammars.json(schema, "")?;
+            let constraint = self.grammars.json(schema, Around::default())?;
             tell(&constraint.notes, &format.name);
-            let (text, end) = self.decoder.constrained(constraint.matcher, logits)?;
+            let (text, end) =
+                self.decoder.constrained(constraint.matcher, logits, Optional::Likely)?;
             (self.emit)(Delta::Text(text.clone()));
             let cut = serde_json::from_str(&text).is_ok_and(|value| bound::reached(&value));
             let end = if cut { End::Length } else { end };

@@ -149,6 +149,28 @@ async fn calls_fit_their_schemas_and_choices_are_obeyed() {
     }
 }
 
+/// Nothing is clear to random numbers.
+#[tokio::test]
+async fn what_may_be_left_out_is_unless_clearly_wanted() {
+    let t = tiny(8192);
+    let brew = json!({"type": "object", "properties": {
+        "drink": {"type": "string", "enum": ["tea", "coffee"]},
+        "decaf": {"type": "boolean"},
+        "cups": {"type": "integer", "minimum": 1, "maximum": 9},
+        "milk": {"type": "object", "properties": {"ml": {"type": "integer"}, "of": {"enum": ["cow", "oat"]}}},
+        "with": {"type": "array", "items": {"enum": ["sugar", "lemon"]}}
+    }, "required": ["drink"]});
+    let choice = ToolChoice::One("brew".into());
+    let request = Request { tools: [tool("brew", &brew)].into(), ..request(choice) };
+    let reply = reply(&t.model, &request).await;
+    assert_eq!(reply.stop, Stop::End);
+    for call in reply.calls() {
+        let arguments: Value = serde_json::from_str(&call.arguments).unwrap();
+        assert_eq!(arguments.as_object().unwrap().len(), 1, "{arguments}");
+    }
+    assert!(reply.calls().count() > 0);
+}
+
 #[tokio::test]
 async fn ids_count_through_the_transcript_and_one_call_is_one() {
     let t = tiny(8192);

@@ -49,8 +49,8 @@ const OPEN: &str = "[{\"name\": \"";
 pub(crate) const NAME_END: &str = "\", \"arguments\":";
 /// What follows the arguments of a call that is not the last of its turn.
 pub(crate) const NEXT: &str = "}, {\"name\": \"";
-/// What follows those of the last.
-pub(crate) const LAST: &str = "}]";
+/// What follows those of the last; the line ends within the same token.
+pub(crate) const LAST: &str = "}]\n";
 
 /// One turn's calls while they are decoded.
 ///
@@ -106,16 +106,10 @@ impl Calling {
         done: &[ToolCall],
         name: &str,
     ) -> Result<Prompt, LocalError> {
+        let mut text = list(pairs(done));
+        head(&mut text, name);
         let mut w = self.open(w)?;
-        list(&mut w, pairs(done))?;
-        head(&mut w, done.len(), name)?;
-        Ok(w.finish())
-    }
-
-    /// Up to where either [`NEXT`] or [`LAST`] must follow.
-    pub(crate) fn after(&self, w: &Writer<'_>, done: &[ToolCall]) -> Result<Prompt, LocalError> {
-        let mut w = self.open(w)?;
-        list(&mut w, pairs(done))?;
+        w.data(&text)?;
         Ok(w.finish())
     }
 
@@ -131,24 +125,20 @@ fn pairs(calls: &[ToolCall]) -> impl Iterator<Item = (&str, &str)> {
 }
 
 /// Calls without what follows the last arguments.
-///
-/// Written in the pieces that decoding goes by, each tokenized on its own: examples, transcript and
-/// decoding then show the model the same tokens at the seams, where it decides whether to go on.
-fn list<'a>(
-    w: &mut Writer<'_>,
-    calls: impl Iterator<Item = (&'a str, &'a str)>,
-) -> Result<(), LocalError> {
-    for (index, (name, arguments)) in calls.enumerate() {
-        head(w, index, name)?;
-        w.data(&format!(" {arguments}"))?;
+fn list<'a>(calls: impl Iterator<Item = (&'a str, &'a str)>) -> String {
+    let mut text = String::new();
+    for (name, arguments) in calls {
+        head(&mut text, name);
+        text.push(' ');
+        text.push_str(arguments);
     }
-    Ok(())
+    text
 }
 
-fn head(w: &mut Writer<'_>, index: usize, name: &str) -> Result<(), LocalError> {
-    let open = if index == 0 { OPEN } else { NEXT };
-    w.data(&format!("{open}{name}{NAME_END}"))?;
-    Ok(())
+fn head(text: &mut String, name: &str) {
+    text.push_str(if text.is_empty() { OPEN } else { NEXT });
+    text.push_str(name);
+    text.push_str(NAME_END);
 }
 
 fn definition(tool: &ToolDefinition) -> String {
@@ -191,6 +181,7 @@ fn call<'a, 'b, 'c>(
     calls: impl Iterator<Item = (&'a str, &'a str)>,
 ) -> Result<&'c mut Writer<'b>, LocalError> {
     w.open(Role::Assistant)?.markup(CALL)?;
-    list(w, calls)?;
-    w.data(LAST)?.markup("\n</tool_call>")
+    // In one piece: cut anywhere else, the same letters are other tokens than those that models were
+    // trained to write, and to end by.
+    w.data(&format!("{}{LAST}", list(calls)))?.markup("</tool_call>")
 }

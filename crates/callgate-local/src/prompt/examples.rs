@@ -1,14 +1,15 @@
 //! The worked examples that every choosing prompt holds.
 //!
 //! Their tools are nobody's: the grammar never lets them be called. They show when to call, when
-//! to call twice, how to go on from a result, and when to answer.
+//! to call twice, how to go on from a result, and when to answer; and that what may be left out is
+//! left out unless somebody asked for it.
 
 use super::steps::{Call, Step};
 
 /// Tools of the examples, in the shape of the real ones.
 pub(super) const TOOLS: [&str; 2] = [
     r#"{"type":"function","function":{"name":"convert_currency","description":"Convert an amount of money from one currency to another","parameters":{"type":"object","properties":{"amount":{"type":"number"},"from":{"type":"string"},"to":{"type":"string"}},"required":["amount","from","to"],"additionalProperties":false}}}"#,
-    r#"{"type":"function","function":{"name":"create_event","description":"Put an event in the calendar","parameters":{"type":"object","properties":{"title":{"type":"string"},"date":{"type":"string","format":"date"},"kind":{"type":"string","enum":["meeting","reminder"]}},"required":["title","date","kind"],"additionalProperties":false}}}"#,
+    r#"{"type":"function","function":{"name":"create_event","description":"Put an event in the calendar","parameters":{"type":"object","properties":{"title":{"type":"string"},"date":{"type":"string","format":"date"},"kind":{"type":"string","enum":["meeting","reminder"]},"place":{"type":"string"}},"required":["title","date","kind"],"additionalProperties":false}}}"#,
 ];
 
 const ANSWER: Step<'static> = Step::Answer(None);
@@ -61,16 +62,16 @@ pub(super) fn steps() -> Vec<Step<'static>> {
         ANSWER,
         user("merci beaucoup"),
         ANSWER,
-        user("Please set a meeting called Budget on 2024-06-08"),
+        user("Please set a meeting called Budget in room 4 on 2024-06-08"),
         calls([Call {
             failed: true,
             ..event(
-                r#"{"title": "Budget", "date": "2024-06-08", "kind": "meeting"}"#,
+                r#"{"title": "Budget", "date": "2024-06-08", "kind": "meeting", "place": "room 4"}"#,
                 r#"{"error": {"kind": "rule_violation", "message": "2024-06-08 is a Saturday", "hint": "Use the next working day, 2024-06-10.", "retryable": true, "executed": false}}"#,
             )
         }]),
         calls([event(
-            r#"{"title": "Budget", "date": "2024-06-10", "kind": "meeting"}"#,
+            r#"{"title": "Budget", "date": "2024-06-10", "kind": "meeting", "place": "room 4"}"#,
             r#"{"id": 84}"#,
         )]),
         ANSWER,

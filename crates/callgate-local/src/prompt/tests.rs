@@ -83,17 +83,17 @@ fn choosing() {
     let calling = Calling::new(w(), &request).unwrap();
     insta::assert_snapshot!(shown(&calling.name(&w()).unwrap(), &v));
     let done = [tool_call("", r#"{"id": 1}"#)];
-    let start = calling.after(&w(), &[]).unwrap().tokens.len();
+    let start = calling.turn(&w()).unwrap().tokens.len();
     let tail = |prompt: Prompt| {
         shown(&Prompt { tokens: prompt.tokens[start..].to_vec(), stable: Vec::new() }, &v)
     };
     assert_eq!(
-        tail(calling.arguments(&w(), &done, "get").unwrap()),
-        r#"[{"name": "get", "arguments": {"id": 1}}, {"name": "get", "arguments":"#
+        tail(calling.arguments(&w(), &[], "get").unwrap()),
+        "⟦tool_call⟧\n[{\"name\": \"get\", \"arguments\":"
     );
     assert_eq!(
-        tail(calling.after(&w(), &done).unwrap()),
-        r#"[{"name": "get", "arguments": {"id": 1}"#
+        tail(calling.arguments(&w(), &done, "get").unwrap()),
+        "⟦tool_call⟧\n[{\"name\": \"get\", \"arguments\": {\"id\": 1}}, {\"name\": \"get\", \"arguments\":"
     );
 }
 
@@ -129,8 +129,9 @@ fn a_turn_is_written_as_it_was_decoded() {
     let (v, request) = (vocabulary(), request());
     let w = || Writer::new(&v, Template::ChatMl).unwrap();
     let before = Request { messages: request.messages[..1].to_vec(), ..request.clone() };
-    let decoded = [tool_call("", r#"{"id": 1}"#), tool_call("", r#"{"id": 2}"#)];
-    let decoded = Calling::new(w(), &before).unwrap().after(&w(), &decoded).unwrap().tokens;
+    let done = [tool_call("", r#"{"id": 1}"#)];
+    let calling = Calling::new(w(), &before).unwrap();
+    let decoded = calling.arguments(&w(), &done, "get").unwrap().tokens;
     let told = Calling::new(w(), &request).unwrap().name(&w()).unwrap().tokens;
     assert!(told.starts_with(&decoded));
 }
