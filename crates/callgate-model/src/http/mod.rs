@@ -165,7 +165,6 @@ impl HttpModel {
             }
         };
         let to = self.address(&body.path);
-        let headers = self.headers(&body, request.trace.as_ref(), stream);
         let mut attempt = 0;
         loop {
             tracing::debug!(
@@ -175,7 +174,8 @@ impl HttpModel {
             if let Some(keep) = keep {
                 keep.begin(&to.shown, &bytes, attempt + 1, self.endpoint.secret());
             }
-            let post = (&*to, headers.clone(), bytes.clone());
+            let headers = self.headers(&body, request.trace.as_ref(), stream);
+            let post = (&*to, headers, bytes.clone());
             let show = stream.then_some(&show as OnDelta<'_>);
             let mut error = match self.exchange(post, request, show, keep).await {
                 Ok(reply) => return Ok(Reply { notes, ..reply }),

@@ -21,6 +21,13 @@ pub(super) fn plain(bytes: &[u8], mut at: usize) -> usize {
         let left = u64::from_le_bytes(*word) >> (8 * (8 - (bytes.len() - at)));
         return at + (stops(left).trailing_zeros() / 8) as usize;
     }
+    // Short texts, such as names: two halves that overlap.
+    if let (0, Some(first), Some(last)) = (at, bytes.first_chunk(), bytes.last_chunk()) {
+        let halves = [u32::from_le_bytes(*first), u32::from_le_bytes(*last)].map(u64::from);
+        if stops(halves[0] | (halves[1] << 32)) == 0 {
+            return bytes.len();
+        }
+    }
     while let Some(byte) = bytes.get(at) {
         if is_stop(*byte) {
             return at;
@@ -41,14 +48,42 @@ pub(super) fn escape(out: &mut Vec<u8>, text: &str) {
     }
 }
 
+/// What is escaped is put together here before it is copied: what lies between two escapes is mostly
+/// shorter than what it costs to grow a vector by it.
+const PIECE: usize = 256;
+
 /// The same from a byte on that has to be escaped.
 fn escape_from(out: &mut Vec<u8>, bytes: &[u8], mut at: usize) {
     out.reserve(bytes.len() - at + bytes.len() / 8);
+    let mut piece = [0; PIECE];
+    let mut len = 0;
     loop {
-        at = copy_plain(out, bytes, at);
-        let Some(byte) = bytes.get(at) else { return };
+        // Room for eight plain bytes and the longest escape.
+        if len > PIECE - 16 {
+            out.extend_from_slice(&piece[..len]);
+            len = 0;
+        }
+        if let Some(word) = bytes.get(at..).and_then(<[u8]>::first_chunk::<8>) {
+            let stops = stops(u64::from_le_bytes(*word));
+            piece[len..len + 8].copy_from_slice(word);
+            let taken = (stops.trailing_zeros() / 8) as usize;
+            at += taken;
+            len += taken;
+            if stops == 0 {
+                continue;
+            }
+        }
+        let Some(byte) = bytes.get(at) else { break };
         at += 1;
-        let letter = match byte {
+        if !is_stop(*byte) {
+            piece[len] = *byte;
+            len += 1;
+            continue;
+        }
+        piece[len] = b'\\';
+        let letter = len + 1;
+        len += 2;
+        piece[letter] = match byte {
             b'"' | b'\\' => *byte,
             b'\n' => b'n',
             b'\r' => b'r',
@@ -58,19 +93,14 @@ fn escape_from(out: &mut Vec<u8>, bytes: &[u8], mut at: usize) {
             control => {
                 const DIGITS: &[u8; 16] = b"0123456789abcdef";
                 let digit = |four: u8| DIGITS[usize::from(four & 15)];
-                out.extend_from_slice(&[
-                    b'\\',
-                    b'u',
-                    b'0',
-                    b'0',
-                    digit(control >> 4),
-                    digit(*control),
-                ]);
-                continue;
+                let unit = [b'0', b'0', digit(control >> 4), digit(*control)];
+                piece[len..len + 4].copy_from_slice(&unit);
+                len += 4;
+                b'u'
             }
         };
-        out.extend_from_slice(&[b'\\', letter]);
     }
+    out.extend_from_slice(&piece[..len]);
 }
 
 /// Copies what is plain from `at` on, and says where it ends.
