@@ -46,15 +46,21 @@ impl Language {
     }
 }
 
+/// Cases of a loop of a real model, unless told otherwise: a case is two replies.
+const REAL_CASES: usize = 20;
+
 pub(crate) fn run(arguments: &[String]) -> Result<(), Failure> {
-    let model = match arguments {
-        [] => None,
-        [option, model] if option == "--model" => Some(model.as_str()),
-        _ => {
-            let usage =
-                "`clients` takes nothing, or `--model local:NAME` for a model that is there";
-            return Err(Failure::Usage(usage.to_owned()));
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let usage = "`clients` takes nothing, or `--model local:NAME` for a model that is there, and \
+                 `--cases N` for fewer than 20 of them in each of the six loops";
+    let usage = || Failure::Usage(usage.to_owned());
+    let (model, cases) = match words[..] {
+        [] => (None, REAL_CASES),
+        ["--model", model] => (Some(model), REAL_CASES),
+        ["--model", model, "--cases", cases] => {
+            (Some(model), cases.parse().ok().filter(|cases| *cases > 0).ok_or_else(usage)?)
         }
+        _ => return Err(usage()),
     };
     let mut steps = Steps::default();
     let callgate = match model {
@@ -69,7 +75,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), Failure> {
         return Err(Failure::Wrong("the clients could not be installed; see above".to_owned()));
     };
     if let Some(model) = model {
-        let rows = real(&mut steps, &room, model, 20)?;
+        let rows = real(&mut steps, &room, model, cases)?;
         println!("\n{}", table(&rows));
         return held(&rows, false).map(|line| println!("{line}"));
     }

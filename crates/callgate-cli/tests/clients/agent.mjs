@@ -132,12 +132,15 @@ function isJson(text) {
 // A provider of whole messages can say nothing but JSON.
 const upstream = named || (dialect === "messages" ? "anthropic:" : "");
 const onlyJson = upstream === "anthropic:" && !streamed;
-const wanted = readFileSync(cases, "utf8").split("\n").filter(Boolean).map((line) => JSON.parse(line))
+const all = readFileSync(cases, "utf8").split("\n").filter(Boolean).map((line) => JSON.parse(line))
   .filter(({ family }) => family === "malformed-json" || family === "schema-mismatch")
   .filter(({ input }) => !onlyJson || isJson(input.arguments_raw));
+// At most so many, evenly over them.
+const share = (at) => Math.floor(at * Math.min(1, most / all.length));
+const wanted = all.filter((_, at) => share(at + 1) > share(at));
 const lines = [];
 const width = isReal ? 1 : 4;
-for (let at = 0; at < Math.min(wanted.length, most); at += width) {
+for (let at = 0; at < wanted.length; at += width) {
   for (const saw of await Promise.all(wanted.slice(at, at + width).map(tried))) lines.push(JSON.stringify(saw));
 }
 writeFileSync(out, `${lines.join("\n")}\n`);
