@@ -243,7 +243,8 @@ fn method() -> Vec<String> {
          after others that warm it up. First request: from the start of the process to the request's \
          head at the provider, median over all visits. Peak memory is VmHWM at 64 runs at a time. \
          Medians of repetitions, each of which visits every peer in turn. Rust peers are built with \
-         the same profile (release, thin LTO) and run on two threads; no TLS, no network.",
+         the same profile (release, LTO over all crates; of Callgate's, those off the path of a \
+         request for size, as they are released) and run on two threads; no TLS, no network.",
     ]
     .map(str::to_owned)
     .to_vec()

@@ -356,8 +356,9 @@ fn method() -> Vec<String> {
         "CPU is user and system time (getrusage) of the client's process, and of the server's as a \
          second tool of it tells, over the measured calls, after an eighth as many that warm up. \
          Peak memory is that of the process. Medians of repetitions, each of which visits every \
-         pair in turn. Rust programs are built with the same profile (release, thin LTO) and run on \
-         tokio's default threads.",
+         pair in turn. Rust programs are built with the same profile (release, LTO over all \
+         crates; of Callgate's, `callgate-tool`, `callgate-server` and their rmcp for size, as they \
+         are released) and run on tokio's default threads.",
     ]
     .map(str::to_owned)
     .to_vec()
