@@ -128,11 +128,12 @@ impl Answer {
             Body::Near(body) => loop {
                 match body.frame().await {
                     None => return Ok(None),
-                    Some(frame) => match frame?.into_data() {
-                        Ok(bytes) => return Ok(Some(bytes)),
-                        // Trailers say nothing that is asked for.
-                        Err(_) => {}
-                    },
+                    // Trailers say nothing that is asked for.
+                    Some(frame) => {
+                        if let Ok(bytes) = frame?.into_data() {
+                            return Ok(Some(bytes));
+                        }
+                    }
                 }
             },
             Body::Far(response) => Ok(response.chunk().await?),
