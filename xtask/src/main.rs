@@ -23,6 +23,7 @@ mod peers;
 mod process;
 mod real;
 mod restate;
+mod room;
 mod service;
 mod steps;
 mod tally;

@@ -15,7 +15,7 @@ use crate::{
     failure::Failure,
     load, openapi,
     process::Show,
-    real, restate,
+    real, restate, room,
     steps::{Steps, cargo},
     tally::Tally,
     ui, witness,
@@ -25,6 +25,7 @@ use crate::{
 const MODEL: &str = "smollm2-135m";
 
 pub(crate) fn run() -> Result<(), Failure> {
+    room::warn_before_tests();
     let mut steps = Steps::default();
     let mut tally = Tally::default();
     let outcome = all(&mut steps, &mut tally);
