@@ -59,6 +59,8 @@ pub struct Session {
     approver: Arc<dyn Approver>,
     /// The body of the last request, where bodies are kept.
     body: Option<Arc<str>>,
+    /// Events that follow from the one that is being taken; empty between inputs.
+    queue: VecDeque<Event>,
     /// Whether somebody sends the spans of the run.
     traced: bool,
 }
@@ -101,6 +103,7 @@ impl Session {
             journal,
             approver,
             body: None,
+            queue: VecDeque::new(),
             traced,
         }
     }
@@ -413,16 +416,16 @@ impl Session {
     /// Steps the machine with an input and all that follows from it, writes it down in one
     /// append together with the messages that it settles, and gives the effects to perform.
     async fn record(&mut self, input: Event, settles: &[u64]) -> Result<Vec<Effect>, EngineError> {
-        let mut queue = VecDeque::from([input]);
         let mut batch = Vec::with_capacity(4);
         let mut effects = Vec::new();
-        while let Some(event) = queue.pop_front() {
+        let mut next = Some(input);
+        while let Some(event) = next.take().or_else(|| self.queue.pop_front()) {
             let record =
                 Record { run: self.run.id().clone(), seq: self.seq, at: self.engine.now(), event };
             self.seq += 1;
             for effect in step(&mut self.run, &record) {
                 match effect {
-                    Effect::Append(event) => queue.push_back(event),
+                    Effect::Append(event) => self.queue.push_back(event),
                     other => effects.push(other),
                 }
             }

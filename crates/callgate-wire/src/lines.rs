@@ -2,7 +2,10 @@
 
 use memchr::memchr;
 
-use crate::sse::{MAX_EVENT_BYTES, SseError};
+use crate::{
+    raw::lossy,
+    sse::{MAX_EVENT_BYTES, SseError},
+};
 
 /// The decoder. Keeps the line that is not whole yet.
 #[derive(Debug, Default)]
@@ -21,7 +24,7 @@ impl Lines {
             self.take(&bytes[..end])?;
             bytes = &bytes[end + 1..];
             let mut line = std::mem::take(&mut self.line);
-            on_line(&String::from_utf8_lossy(&line));
+            on_line(&lossy(&line));
             line.clear();
             self.line = line;
         }
@@ -31,7 +34,7 @@ impl Lines {
     /// The last line, where nothing closed it.
     pub(crate) fn finish(&mut self, mut on_line: impl FnMut(&str)) -> Result<(), SseError> {
         self.take(&[])?;
-        on_line(&String::from_utf8_lossy(&std::mem::take(&mut self.line)));
+        on_line(&lossy(&std::mem::take(&mut self.line)));
         Ok(())
     }
 

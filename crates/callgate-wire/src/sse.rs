@@ -26,6 +26,8 @@ use std::borrow::Cow;
 
 use memchr::memchr2;
 
+use crate::raw::lossy;
+
 /// Bytes that one event may have at most, unless told otherwise: 8 MiB.
 pub const MAX_EVENT_BYTES: usize = 8 << 20;
 
@@ -214,7 +216,7 @@ impl Decoder {
 
 /// The standard decodes with replacement characters rather than failing.
 fn text(bytes: &[u8]) -> Cow<'_, str> {
-    String::from_utf8_lossy(bytes)
+    lossy(bytes)
 }
 
 #[cfg(test)]

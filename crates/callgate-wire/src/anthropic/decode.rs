@@ -5,7 +5,7 @@ use crate::{
     ProviderError, ProviderErrorKind, Reply, Retry, Stop, failure,
     finish::{Asked, Ended},
     json,
-    raw::string,
+    raw::{lossy, string},
 };
 
 pub(super) fn reply(
@@ -14,7 +14,7 @@ pub(super) fn reply(
     retry_after_ms: Option<u64>,
     body: &[u8],
 ) -> Result<Reply, ProviderError> {
-    let json = String::from_utf8_lossy(body);
+    let json = lossy(body);
     let json = json.trim_start_matches('\u{feff}');
     if !(200..300).contains(&status) {
         return Err(wire::error_of_response(status, retry_after_ms, json));

@@ -39,7 +39,7 @@ pub(super) fn reply(
         ..Parts::default()
     };
     let mut calls = Vec::new();
-    if let Some(message) = choice.message.as_ref().or(choice.delta.as_ref()) {
+    if let Some(message) = choice.message.as_deref().or(choice.delta.as_ref()) {
         take(message, &mut parts);
         calls = take_calls(message);
     }

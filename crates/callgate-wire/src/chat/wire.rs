@@ -4,10 +4,11 @@
 //! several types is kept as its raw text and read when it is needed, so that one odd field never
 //! costs the whole chunk.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, fmt, marker::PhantomData};
 
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer, de};
 use serde_json::value::RawValue;
+use smallvec::SmallVec;
 
 use crate::{
     Usage, json,
@@ -18,7 +19,7 @@ use crate::{
 pub(super) struct Body<'a> {
     /// `null` and absent in chunks that carry only usage.
     #[serde(borrow)]
-    pub(super) choices: Option<Vec<Choice<'a>>>,
+    pub(super) choices: Option<Choices<'a>>,
     #[serde(borrow)]
     usage: Raw<'a>,
     #[serde(borrow)]
@@ -47,6 +48,37 @@ struct XGroq<'a> {
     usage: Raw<'a>,
 }
 
+/// Of a list of choices the one that is asked for; others are nobody's.
+#[derive(Debug, Default)]
+pub(super) struct Choices<'a>(Option<Choice<'a>>);
+
+impl<'de: 'a, 'a> Deserialize<'de> for Choices<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct List<'a>(PhantomData<&'a ()>);
+        impl<'de: 'a, 'a> de::Visitor<'de> for List<'a> {
+            type Value = Choices<'a>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a list of choices")
+            }
+
+            fn visit_seq<A: de::SeqAccess<'de>>(
+                self,
+                mut list: A,
+            ) -> Result<Self::Value, A::Error> {
+                while let Some(choice) = list.next_element::<Choice<'a>>()? {
+                    if choice.index.and_then(number).unwrap_or(0) == 0 {
+                        while list.next_element::<de::IgnoredAny>()?.is_some() {}
+                        return Ok(Choices(Some(choice)));
+                    }
+                }
+                Ok(Choices(None))
+            }
+        }
+        deserializer.deserialize_seq(List(PhantomData))
+    }
+}
+
 #[derive(Debug, Deserialize)]
 pub(super) struct Choice<'a> {
     #[serde(borrow)]
@@ -54,9 +86,10 @@ pub(super) struct Choice<'a> {
     /// In chunks.
     #[serde(borrow)]
     pub(super) delta: Option<Message<'a>>,
-    /// In whole bodies, and in the single chunk of servers that do not really stream.
+    /// In whole bodies, and in the single chunk of servers that do not really stream. Elsewhere, so
+    /// that a chunk is small: it is handed on several times.
     #[serde(borrow)]
-    pub(super) message: Option<Message<'a>>,
+    pub(super) message: Option<Box<Message<'a>>>,
     #[serde(borrow)]
     finish_reason: Raw<'a>,
     #[serde(borrow)]
@@ -78,11 +111,14 @@ pub(super) struct Message<'a> {
     #[serde(borrow)]
     pub(super) reasoning_details: Option<Vec<&'a RawValue>>,
     #[serde(borrow)]
-    pub(super) tool_calls: Option<Vec<Option<Call<'a>>>>,
+    pub(super) tool_calls: Option<Calls<'a>>,
     /// The predecessor of `tool_calls`.
     #[serde(borrow)]
     pub(super) function_call: Option<Function<'a>>,
 }
+
+/// A chunk has one call, or a piece of one, and there are many chunks.
+type Calls<'a> = SmallVec<[Option<Call<'a>>; 1]>;
 
 #[derive(Debug, Default, Deserialize)]
 pub(super) struct Call<'a> {
@@ -106,10 +142,9 @@ pub(super) struct Function<'a> {
 }
 
 impl<'a> Body<'a> {
-    /// The one choice that is asked for; others are nobody's.
+    /// The one choice that is asked for.
     pub(super) fn choice(&self) -> Option<&Choice<'a>> {
-        let choices = self.choices.as_deref()?;
-        choices.iter().find(|choice| choice.index.and_then(number).unwrap_or(0) == 0)
+        self.choices.as_ref()?.0.as_ref()
     }
 
     /// The usage, from any of the places where servers put it.

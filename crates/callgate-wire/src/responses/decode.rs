@@ -4,7 +4,7 @@ use super::{
     item::Content,
     wire::{self, Body},
 };
-use crate::{ProviderError, Reply, failure, finish::Asked, json};
+use crate::{ProviderError, Reply, failure, finish::Asked, json, raw::lossy};
 
 pub(super) fn reply(
     asked: &Asked,
@@ -12,7 +12,7 @@ pub(super) fn reply(
     retry_after_ms: Option<u64>,
     body: &[u8],
 ) -> Result<Reply, ProviderError> {
-    let json = String::from_utf8_lossy(body);
+    let json = lossy(body);
     let json = json.trim_start_matches('\u{feff}');
     if !(200..300).contains(&status) {
         return Err(wire::error_of_response(status, retry_after_ms, json));
