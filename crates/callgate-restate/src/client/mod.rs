@@ -9,7 +9,9 @@ mod attend;
 mod http;
 mod keep;
 mod look;
+mod places;
 mod read;
+mod told;
 
 use std::{
     sync::{
@@ -28,9 +30,9 @@ use serde_json::Value;
 
 pub use self::{
     admin::{Admin, Deployment, Row},
-    look::Look,
+    told::Look,
 };
-use self::{http::Http, look::Places};
+use self::{http::Http, places::Places};
 use crate::{
     blob::Packed,
     clock,
