@@ -73,7 +73,8 @@ type Visits = BTreeMap<(&'static str, Scene), Vec<Visit>>;
 
 fn run(plan: &mut Plan) -> Result<Report, Failure> {
     let built = plan.built(&["callgate-bench-peers", "callgate-bench-provider"])?;
-    let peers = crew::everybody(&mut plan.steps, &built, !plan.smoke)?;
+    let mut peers = crew::everybody(&mut plan.steps, &built, !plan.smoke)?;
+    peers.insert(2, crew::ours_as_elsewhere(&built));
     let provider = Provider::start(&built)?;
     // One and few at a time, whole and streamed, are enough to see that everybody ends right.
     let scenes: &[Scene] =
@@ -213,6 +214,7 @@ fn reach(visits: &Visits) -> Table {
     let (many, streamed) = (Scene::Many, Scene::ManyStreamed);
     aim("CPU beside bare reqwest, 64 at a time", 1.5, than(UNIT, many));
     aim("the same, streamed", 1.5, than(UNIT, streamed));
+    aim("CPU beside rig, streamed", 1.0 / 10.0, than("rig", streamed));
     aim("CPU beside async-openai by hand", 1.0, than("async-openai by hand", many));
     aim("CPU beside rig", 1.0 / 10.0, than("rig", many));
     aim("CPU beside the Vercel AI SDK", 1.0 / 60.0, than("Vercel AI SDK", many));
@@ -238,7 +240,9 @@ fn method() -> Vec<String> {
          with a validator made once. Callgate runs with its defaults: gates on for arguments and \
          results, every event in a journal, in memory or in SQLite with `synchronous=FULL`. The \
          two bare loops send bodies that were prepared beforehand and read responses without \
-         parsing them: what sending and receiving costs by itself.",
+         parsing them: what sending and receiving costs by itself. A provider on this machine is asked \
+         by hyper itself, as local models and gateways are; `callgate, over reqwest` is the same program \
+         with the client that asks all others, TLS apart.",
         "CPU is user and system time of the client's process (getrusage) over the measured runs, \
          after others that warm it up. First request: from the start of the process to the request's \
          head at the provider, median over all visits. Peak memory is VmHWM at 64 runs at a time. \

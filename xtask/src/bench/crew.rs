@@ -48,6 +48,8 @@ pub(super) struct Peer {
     program: PathBuf,
     arguments: Vec<PathBuf>,
     more: &'static [&'static str],
+    /// What stands before the provider's address in the URL that it is given.
+    pub(super) login: &'static str,
     python_path: Option<PathBuf>,
 }
 
@@ -112,8 +114,15 @@ fn ours(built: &Path, name: &'static str, more: &'static [&'static str]) -> Peer
         program: built.join(exe("callgate-cost")),
         arguments: Vec::new(),
         more,
+        login: "",
         python_path: None,
     }
+}
+
+/// Ours with the client that asks providers elsewhere: one on this machine is asked by another, unless
+/// its URL has a user name.
+pub(super) fn ours_as_elsewhere(built: &Path) -> Peer {
+    Peer { login: "bench:bench@", ..ours(built, "callgate, over reqwest", &[]) }
 }
 
 /// The Rust peers, built in their own workspace with the versions of its lock.
@@ -136,6 +145,7 @@ fn rust(steps: &mut Steps, release: bool) -> Result<Vec<Peer>, Failure> {
         program: built.join(exe(&format!("callgate-bench-{binary}"))),
         arguments: Vec::new(),
         more: &[],
+        login: "",
         python_path: None,
     };
     Ok(RUST.into_iter().map(peer).collect())
@@ -167,6 +177,7 @@ fn node(steps: &mut Steps) -> Result<Vec<Peer>, Failure> {
             program: npm.node(),
             arguments: vec![program],
             more: &[],
+            login: "",
             python_path: None,
         });
     }
@@ -193,6 +204,7 @@ fn python(steps: &mut Steps) -> Result<Vec<Peer>, Failure> {
             program: bin.join("python"),
             arguments: vec![root().join(folder).join("main.py")],
             more: &[],
+            login: "",
             python_path: Some(root().join(FOLDER)),
         });
     }

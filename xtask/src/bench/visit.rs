@@ -96,7 +96,7 @@ pub(super) fn visit(provider: &Provider, peer: &Peer, job: &Job) -> Result<Visit
         latency => format!("t{}l{latency}", job.turns),
     };
     let mut command = peer.command();
-    command.args(["--base", &format!("http://{}/{script}", provider.0.address)]);
+    command.args(["--base", &format!("http://{}{}/{script}", peer.login, provider.0.address)]);
     let mut number = |name: &str, value: usize| {
         command.arg(format!("--{name}")).arg(value.to_string());
     };
