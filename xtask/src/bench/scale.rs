@@ -123,7 +123,8 @@ impl Axis {
     fn points(self, smoke: bool) -> &'static [usize] {
         match (smoke, self) {
             (true, Self::Turns) => &[1, 9],
-            (true, Self::Tools) => &[1, 4],
+            // More than are offered without being asked.
+            (true, Self::Tools) => &[1, 24],
             (true, Self::Results) => &[1 << 10, 1 << 14],
             (false, Self::Turns) => &[1, 2, 4, 8, 16, 32, 64],
             (false, Self::Tools) => &[1, 4, 16, 64, 128, 256],
@@ -359,7 +360,8 @@ fn method() -> Vec<String> {
         "Growth: one run at its usual size in all but one thing. As turns grow, each request holds \
          all of those before it, so the bytes that any client has to send grow with the square; the \
          bare loop sends the same bytes, prepared. As results grow they are shown to the model \
-         whole (by default Callgate shows 64 KiB of one and tells how to read on).",
+         whole (by default Callgate shows 64 KiB of one and tells how to read on). As tools grow all are on \
+         offer (by default more than 20 wait until they are searched for).",
         "A run is linear if a further byte costs the same at any size: the CPU of the last step of \
          the line by the bytes it sends more, beside the same of the step before it. More than 1.5 \
          times is a fault.",

@@ -99,6 +99,8 @@ fn main() -> Result<(), Failed> {
     let set_up = || {
         let model = callgate::model::open("compat:gpt-4o", Some(&options.api()))?;
         let mut agent = Agent::builder()
+            // The peers offer all tools at once; by default more than 20 wait until they are searched for.
+            .spec(serde_json::from_value(json!({ "name": "bench", "toolSearch": "off" }))?)
             .model(model)
             .instructions(INSTRUCTIONS)
             .max_steps(u32::try_from(options.turns.max(8))?);
