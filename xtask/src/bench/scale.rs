@@ -127,7 +127,8 @@ impl Axis {
             (true, Self::Tools) => &[1, 24],
             (true, Self::Results) => &[1 << 10, 1 << 14],
             (false, Self::Turns) => &[1, 2, 4, 8, 16, 32, 64],
-            (false, Self::Tools) => &[1, 4, 16, 64, 128, 256],
+            // OpenAI takes 128, and more are not sent there.
+            (false, Self::Tools) => &[1, 4, 16, 32, 64, 128],
             (false, Self::Results) => &[1 << 10, 1 << 13, 1 << 16, 1 << 18, 1 << 19, 1 << 20],
         }
     }
