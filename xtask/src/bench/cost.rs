@@ -251,12 +251,11 @@ fn method() -> Vec<String> {
          request for size, as they are released) and run on two threads; no TLS, no network.",
         "What the machine adds. Client and provider share two cores. A client that is slower than the \
          provider lets it fall asleep between requests and pays for waking it (13 % of the CPU of \
-         Callgate's client in a profile, 6 % of the bare loop's, which keeps it busy), and the more \
-         code and memory a client uses, the more it feels what else the host does to caches: the same \
-         programs were at 1.4 times the bare loop and at 1.9 within hours, while Callgate and \
-         `async-openai` by hand kept side by side. In instructions, which depend on neither, it is 1.69 \
-         (458,800 a run, 271,600 the bare loop, 629,200 `async-openai` by hand: whole replies, 64 at \
-         a time, callgrind, 640 runs less 128).",
+         Callgate's client in a profile, 6 % of the bare loop's, which keeps it busy). What the host \
+         does besides shows too: the same programs were at 1.4 times the bare loop and at 1.9 within \
+         hours, while Callgate and `async-openai` by hand kept side by side. In instructions, which \
+         depend on neither, it is 1.69 (458,800 a run, 271,600 the bare loop, 629,200 `async-openai` by \
+         hand: whole replies, 64 at a time, callgrind, 640 runs less 128).",
     ]
     .map(str::to_owned)
     .to_vec()
