@@ -2,7 +2,8 @@
 
 use crate::root;
 
-/// A clean clone's `target` after `cargo xtask test`, peers and packages included.
+/// What is asked for: a clean clone's `target` has 11 GB after `cargo xtask test` without incremental
+/// state, as in CI; with it there are some more.
 const TEST: u64 = 16 * GIB;
 const GIB: u64 = 1 << 30;
 
@@ -16,7 +17,7 @@ pub(crate) fn warn_before_tests() {
 
 fn warning(free: u64) -> String {
     format!(
-        "xtask: {:.1} GiB are free where `target` is, and a test run that starts from nothing takes {}; \
+        "xtask: {:.1} GiB are free where `target` is, and a test run that starts from nothing may take {}; \
          `cargo clean` removes what older builds left",
         free as f64 / GIB as f64,
         TEST / GIB,
@@ -43,7 +44,7 @@ mod tests {
     fn a_warning_has_both_figures_and_a_way_out() {
         let text = warning(3 * GIB / 2);
         assert!(text.contains("1.5 GiB are free"), "{text}");
-        assert!(text.contains("takes 16"), "{text}");
+        assert!(text.contains("may take 16"), "{text}");
         assert!(text.contains("cargo clean"), "{text}");
     }
 

@@ -59,8 +59,6 @@ pub struct Session {
     approver: Arc<dyn Approver>,
     /// The body of the last request, where bodies are kept.
     body: Option<Arc<str>>,
-    /// Events that follow from the one that is being taken; empty between inputs.
-    queue: VecDeque<Event>,
     /// Whether somebody sends the spans of the run.
     traced: bool,
 }
@@ -103,7 +101,6 @@ impl Session {
             journal,
             approver,
             body: None,
-            queue: VecDeque::new(),
             traced,
         }
     }
@@ -419,13 +416,14 @@ impl Session {
         let mut batch = Vec::with_capacity(4);
         let mut effects = Vec::new();
         let mut next = Some(input);
-        while let Some(event) = next.take().or_else(|| self.queue.pop_front()) {
+        let mut queue = VecDeque::new();
+        while let Some(event) = next.take().or_else(|| queue.pop_front()) {
             let record =
                 Record { run: self.run.id().clone(), seq: self.seq, at: self.engine.now(), event };
             self.seq += 1;
             for effect in step(&mut self.run, &record) {
                 match effect {
-                    Effect::Append(event) => self.queue.push_back(event),
+                    Effect::Append(event) => queue.push_back(event),
                     other => effects.push(other),
                 }
             }

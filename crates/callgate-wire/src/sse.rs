@@ -102,7 +102,7 @@ impl Decoder {
     /// The last `id` that the stream gave, also by an event without data: a stream is resumed after
     /// it. Empty where none came.
     pub fn last_id(&self) -> Cow<'_, str> {
-        text(&self.id)
+        lossy(&self.id)
     }
 
     /// Takes the next bytes and gives every event that they complete.
@@ -196,7 +196,8 @@ impl Decoder {
     fn dispatch(&mut self, on_event: &mut impl FnMut(Event<'_>)) {
         // The last line feed joins nothing.
         if let Some((_, data)) = self.data.split_last() {
-            on_event(Event { name: &text(&self.name), data: &text(data), id: &text(&self.id) });
+            // The standard decodes with replacement characters rather than failing.
+            on_event(Event { name: &lossy(&self.name), data: &lossy(data), id: &lossy(&self.id) });
         }
         self.data.clear();
         self.name.clear();
@@ -212,11 +213,6 @@ impl Decoder {
         }
         self.check()
     }
-}
-
-/// The standard decodes with replacement characters rather than failing.
-fn text(bytes: &[u8]) -> Cow<'_, str> {
-    lossy(bytes)
 }
 
 #[cfg(test)]

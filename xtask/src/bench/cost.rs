@@ -249,13 +249,9 @@ fn method() -> Vec<String> {
          Medians of repetitions, each of which visits every peer in turn. Rust peers are built with \
          the same profile (release, LTO over all crates; of Callgate's, those off the path of a \
          request for size, as they are released) and run on two threads; no TLS, no network.",
-        "What the machine adds. Client and provider share two cores. A client that is slower than the \
-         provider lets it fall asleep between requests and pays for waking it (13 % of the CPU of \
-         Callgate's client in a profile, 6 % of the bare loop's, which keeps it busy). What the host \
-         does besides shows too: the same programs were at 1.4 times the bare loop and at 1.9 within \
-         hours, while Callgate and `async-openai` by hand kept side by side. In instructions, which \
-         depend on neither, it is 1.69 (458,800 a run, 271,600 the bare loop, 629,200 `async-openai` by \
-         hand: whole replies, 64 at a time, callgrind, 640 runs less 128).",
+        "What the machine adds. Client and provider share the cores: a client that is slower than the \
+         provider lets it fall asleep between requests and pays for waking it, and one that keeps it \
+         busy, as the bare loop does, does not. What the host does besides shows in the spread.",
     ]
     .map(str::to_owned)
     .to_vec()
