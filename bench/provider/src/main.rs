@@ -8,6 +8,9 @@
 //! GET  /counts                     what came since the last reset
 //! GET  /reset                      the same, and from now on it counts anew
 //! ```
+//!
+//! With `--awake` it works on one thread that never waits: a client that is slower than the provider
+//! would pay for waking it, one that is as fast would not, and what either costs could not be compared.
 
 mod chat;
 mod counts;
@@ -39,17 +42,39 @@ type Failed = Box<dyn Error + Send + Sync>;
 const BACKLOG: u32 = 16_384;
 
 fn main() -> ExitCode {
-    let worked = tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .build()
-        .map_err(Failed::from)
-        .and_then(|runtime| runtime.block_on(go()));
-    match worked {
+    let awake = match std::env::args().nth(1).as_deref() {
+        None => false,
+        Some("--awake") => true,
+        Some(other) => {
+            eprintln!("callgate-bench-provider: {other:?} is no option");
+            return ExitCode::from(2);
+        }
+    };
+    match work(awake) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("callgate-bench-provider: {error}");
             ExitCode::FAILURE
         }
+    }
+}
+
+fn work(awake: bool) -> Result<(), Failed> {
+    use tokio::runtime::Builder;
+    let mut builder =
+        if awake { Builder::new_current_thread() } else { Builder::new_multi_thread() };
+    builder.enable_all().build()?.block_on(async {
+        if awake {
+            tokio::spawn(stay_awake());
+        }
+        go().await
+    })
+}
+
+/// Keeps the thread from ever waiting.
+async fn stay_awake() {
+    loop {
+        tokio::task::yield_now().await;
     }
 }
 

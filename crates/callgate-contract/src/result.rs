@@ -4,7 +4,7 @@
 //! structured value by the output schema, and only that; then JSON within a single text block as
 //! the inner layer; then shaping.
 
-use std::sync::Arc;
+use std::{borrow::Cow, sync::Arc};
 
 use serde_json::value::RawValue;
 
@@ -100,22 +100,22 @@ fn no_object(structured: &str) -> Fault {
 }
 
 /// The one JSON value of an output.
-fn value_text(
+fn value_text<'a>(
     tool: &Tool,
     mode: Mode,
-    output: &Output,
+    output: &'a Output,
     adjustments: &mut Vec<Adjustment>,
-) -> Result<String, Box<Fault>> {
+) -> Result<Cow<'a, str>, Box<Fault>> {
     if let Some(structured) = &output.structured {
         let fits = !output.object_only || structured.trim_start().starts_with('{');
         match mode {
-            _ if fits => return Ok(structured.to_string()),
+            _ if fits => return Ok(Cow::Borrowed(structured)),
             Mode::Strict => return Err(Box::new(no_object(structured))),
             // The text says it too (the protocol asks for that); where there is none, the value is
             // all there is.
             Mode::Lenient if output.content.is_empty() => {
                 adjustments.push(Adjustment::text("accept_non_object_structured"));
-                return Ok(structured.to_string());
+                return Ok(Cow::Borrowed(structured));
             }
             Mode::Lenient => adjustments.push(Adjustment::text("ignore_non_object_structured")),
         }
@@ -135,7 +135,7 @@ fn value_text(
             && Document::parse(text).is_ok_and(|doc| schema.admits(doc.root()))
         {
             adjustments.push(Adjustment::text("structured_from_text"));
-            return Ok((*text).to_owned());
+            return Ok(Cow::Borrowed(text));
         }
         return Err(Box::new(Fault::output_mismatch(
             vec![Violation {
@@ -151,16 +151,17 @@ fn value_text(
             None,
         )));
     }
+    let told = |text: &str| Cow::Owned(serde_json::Value::from(text).to_string());
     Ok(match texts.as_slice() {
-        [] if output.content.is_empty() => "null".to_owned(),
-        [] => serde_json::Value::from("(see the image)").to_string(),
+        [] if output.content.is_empty() => Cow::Borrowed("null"),
+        [] => told("(see the image)"),
         [text] => match Document::parse(text) {
             // A layer of JSON within the text; a bare word or number stays text.
             Ok(doc) if matches!(doc.root().kind(), Kind::Object | Kind::Array) => {
-                (*text).to_owned()
+                Cow::Borrowed(text)
             }
-            _ => serde_json::Value::from(*text).to_string(),
+            _ => told(text),
         },
-        several => serde_json::Value::from(several.join("\n")).to_string(),
+        several => told(&several.join("\n")),
     })
 }

@@ -266,7 +266,11 @@ impl Engine {
             tools: self.fingerprints.clone(),
             shown: self.mount.shown().clone(),
             fallbacks: self.fallback_ids(),
-            ..RunStarted::default()
+            // Each by name: the default makes an agent, to be thrown away, at every start.
+            catalog: None,
+            parent: None,
+            forked: Vec::new(),
+            trace: None,
         }
     }
 

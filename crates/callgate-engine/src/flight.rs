@@ -1,6 +1,11 @@
 //! Effects under way: each becomes a future of the event that answers it.
 
-use std::{panic::AssertUnwindSafe, pin::Pin, sync::Arc, time::Duration};
+use std::{
+    panic::AssertUnwindSafe,
+    pin::{Pin, pin},
+    sync::Arc,
+    time::Duration,
+};
 
 use callgate_contract::{ErrorKind, Executed, Failure};
 use callgate_machine::{
@@ -31,7 +36,7 @@ pub(crate) type InputFuture<'e> = Pin<Box<dyn Future<Output = Option<Event>> + S
 pub(crate) struct Asking {
     pub run: Arc<str>,
     pub hop: u32,
-    pub request: Request,
+    pub request: Box<Request>,
     pub timeout: Option<Duration>,
     pub observer: Option<Observer>,
     /// The body of the run's previous request, where bodies are kept.
@@ -41,9 +46,10 @@ pub(crate) struct Asking {
 }
 
 pub(crate) fn ask_model(engine: &Engine, asking: Asking) -> InputFuture<'_> {
+    // Taken apart here: what a future takes apart itself it has a place for twice.
+    let Asking { run, hop, mut request, timeout, observer, previous, trace } = asking;
+    request.trace = trace;
     Box::pin(async move {
-        let Asking { run, hop, mut request, timeout, observer, previous, trace } = asking;
-        request.trace = trace;
         let stream = engine.stream && observer.is_some();
         let on_delta = |delta: Delta| {
             if let Some(observer) = &observer {
@@ -53,32 +59,26 @@ pub(crate) fn ask_model(engine: &Engine, asking: Asking) -> InputFuture<'_> {
         let on_delta = if stream { Some(&on_delta as OnDelta<'_>) } else { None };
         let keep = engine.keeps_wire.then(Keep::default);
         let ask = async {
-            let mut passed_over = Vec::new();
-            let mut outcome = guarded(&*engine.model, &request, on_delta, keep.as_ref()).await;
-            let mut by = None;
-            for fallback in &engine.fallbacks {
-                let Err(error) = &outcome else { break };
-                if !is_outage(error) {
-                    break;
+            let outcome = guarded(&*engine.model, &request, on_delta, keep.as_ref()).await;
+            match outcome {
+                Err(error) if is_outage(&error) && !engine.fallbacks.is_empty() => {
+                    // Apart: what it needs is rarely needed.
+                    Box::pin(ask_others(engine, &request, error, on_delta, keep.as_ref())).await
                 }
-                passed_over.push(PassedOver {
-                    model: by.take().unwrap_or_else(|| engine.model.id().into()),
-                    error: error.clone(),
-                });
-                let request = engine.mount().translated(fallback.id(), &request);
-                outcome = guarded(&**fallback, &request, on_delta, keep.as_ref()).await;
-                by = Some(fallback.id().into());
+                outcome => (outcome, None, Vec::new()),
             }
-            (outcome, by, passed_over)
         };
         let late = || {
             let words = "the run's time was up before the model replied";
             let error = ProviderError::new(ProviderErrorKind::Transport, words, Retry::Never);
             (Err(error), None, Vec::new())
         };
-        let (outcome, by, passed_over) = match timeout {
-            None => ask.await,
-            Some(limit) => tokio::time::timeout(limit, ask).await.unwrap_or_else(|_| late()),
+        let (outcome, by, passed_over) = {
+            let ask = pin!(ask);
+            match timeout {
+                None => ask.await,
+                Some(limit) => tokio::time::timeout(limit, ask).await.unwrap_or_else(|_| late()),
+            }
         };
         let (reply, error) = match outcome {
             Ok(reply) => (Some(Arc::new(reply)), None),
@@ -95,6 +95,32 @@ pub(crate) fn ask_model(engine: &Engine, asking: Asking) -> InputFuture<'_> {
         });
         Some(Event::ModelReplied { hop, reply, error, by, passed_over, exchange })
     })
+}
+
+/// A reply of those that stand in for the model, which failed; by whom, and who was passed over.
+async fn ask_others(
+    engine: &Engine,
+    request: &Request,
+    mut error: ProviderError,
+    on_delta: Option<OnDelta<'_>>,
+    keep: Option<&Keep>,
+) -> (Result<Reply, ProviderError>, Option<Arc<str>>, Vec<PassedOver>) {
+    let mut passed_over = Vec::new();
+    let mut by: Option<Arc<str>> = None;
+    for fallback in &engine.fallbacks {
+        if !is_outage(&error) {
+            break;
+        }
+        let model = by.take().unwrap_or_else(|| engine.model.id().into());
+        passed_over.push(PassedOver { model, error });
+        let request = engine.mount().translated(fallback.id(), request);
+        by = Some(fallback.id().into());
+        match guarded(&**fallback, &request, on_delta, keep).await {
+            Ok(reply) => return (Ok(reply), by, passed_over),
+            Err(next) => error = next,
+        }
+    }
+    (Err(error), by, passed_over)
 }
 
 /// A reply, or a failure, whatever the model's code does.

@@ -24,7 +24,7 @@ pub struct ModelCall {
     /// The hop.
     pub hop: u32,
     /// What to ask.
-    pub request: Request,
+    pub request: Box<Request>,
     /// When to give up.
     pub timeout: Option<Duration>,
     /// Sees deltas as they come; must not block.

@@ -4,12 +4,12 @@
 //! journal in one append, and only then performs the effects of what was written. Everything it
 //! does between is the machine's decision; nothing here decides.
 
-use std::{collections::VecDeque, sync::Arc, time::Duration};
+use std::{collections::VecDeque, pin::pin, sync::Arc, time::Duration};
 
 use callgate_machine::{
     Effect, Event, Record, Run,
     event::{RunResumed, RunStarted},
-    step,
+    step_into,
 };
 use callgate_wire::Delta;
 use futures_util::{StreamExt, stream::FuturesUnordered};
@@ -55,6 +55,8 @@ pub struct Session {
     leave: CancellationToken,
     /// The effects of the first events, where they were written and nothing was done about them.
     begun: Vec<Effect>,
+    /// The effects of the event that is being stepped; empty between two.
+    stepped: Vec<Effect>,
     journal: Arc<dyn Journal>,
     approver: Arc<dyn Approver>,
     /// The body of the last request, where bodies are kept.
@@ -98,6 +100,7 @@ impl Session {
             cancel,
             leave: CancellationToken::new(),
             begun: Vec::new(),
+            stepped: Vec::new(),
             journal,
             approver,
             body: None,
@@ -170,7 +173,7 @@ impl Session {
             start.trace = trace::current();
         }
         start.catalog = self.engine.keep_catalog(&self.journal).await?;
-        self.begun = self.record(Event::RunStarted(Box::new(start)), &[]).await?;
+        self.begun = self.record(Event::RunStarted(start.into()), &[]).await?;
         Ok(())
     }
 
@@ -230,9 +233,18 @@ impl Session {
             asked: Vec::new(),
             waiting: Vec::new(),
         };
-        let cancel = self.cancel.clone();
+        let (cancel, leave) = (self.cancel.clone(), self.leave.clone());
         let watch = self.journal.watch(self.lease.run());
-        let leave = self.leave.clone();
+        let mail_may_have_come = || async {
+            match &watch {
+                Some(watch) => watch.changed().await,
+                None => std::future::pending().await,
+            }
+        };
+        // Made once: nearly every wait is for something else.
+        let mut cancelled = pin!(cancel.cancelled());
+        let mut left = pin!(leave.cancelled());
+        let mut mailed = pin!(mail_may_have_come());
         let (mut cancel_seen, mut leave_seen) = (false, false);
         let mut settles: Option<u64> = None;
         loop {
@@ -244,7 +256,7 @@ impl Session {
                         let asking = Asking {
                             run: self.run.id().clone(),
                             hop,
-                            request: *request,
+                            request,
                             timeout,
                             observer: self.observer.clone(),
                             previous: self.body.clone(),
@@ -311,11 +323,11 @@ impl Session {
                 }
                 let came = tokio::select! {
                     biased;
-                    () = cancel.cancelled(), if !cancel_seen => {
+                    () = &mut cancelled, if !cancel_seen => {
                         cancel_seen = true;
                         Some(Event::CancelRequested { by: None })
                     }
-                    () = leave.cancelled(), if !leave_seen => {
+                    () = &mut left, if !leave_seen => {
                         leave_seen = true;
                         if flight.tools.is_empty() {
                             // A reply that is not waited for is asked for again.
@@ -323,7 +335,8 @@ impl Session {
                         }
                         Some(Event::PauseRequested { by: None, handover: true })
                     }
-                    () = async { match &watch { Some(watch) => watch.changed().await, None => std::future::pending().await } } => {
+                    () = &mut mailed => {
+                        mailed.set(mail_may_have_come());
                         mail.extend(self.journal.inbox(self.lease.run())?);
                         None
                     }
@@ -417,11 +430,13 @@ impl Session {
         let mut effects = Vec::new();
         let mut next = Some(input);
         let mut queue = VecDeque::new();
+        // What follows from an event happens when it does.
+        let at = self.engine.now();
         while let Some(event) = next.take().or_else(|| queue.pop_front()) {
-            let record =
-                Record { run: self.run.id().clone(), seq: self.seq, at: self.engine.now(), event };
+            let record = Record { run: self.run.id().clone(), seq: self.seq, at, event };
             self.seq += 1;
-            for effect in step(&mut self.run, &record) {
+            step_into(&mut self.run, &record, &mut self.stepped);
+            for effect in self.stepped.drain(..) {
                 match effect {
                     Effect::Append(event) => queue.push_back(event),
                     other => effects.push(other),

@@ -85,6 +85,7 @@ pub(crate) fn effect(run: &Run) -> Effect {
         answer,
         max_output_tokens: agent.max_output_tokens,
         temperature: agent.temperature,
+        prefix: run.prefix.clone(),
         ..Request::default()
     };
     Effect::CallModel { hop: run.hop, request: Box::new(request), timeout: policy::time_left(run) }

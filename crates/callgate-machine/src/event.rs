@@ -42,7 +42,7 @@ pub fn event_schema() -> Value {
 #[serde(tag = "type", rename_all = "camelCase")]
 pub enum Event {
     /// Input: a run begins.
-    RunStarted(Box<RunStarted>),
+    RunStarted(Arc<RunStarted>),
     /// Input: the user goes on after an answer.
     UserSaid {
         /// Their words.

@@ -44,6 +44,7 @@ pub fn fork(records: &[Record], hop: u32, id: &Arc<str>) -> Result<Vec<Record>, 
         records[..=at].iter().map(|record| Record { run: id.clone(), ..record.clone() }).collect();
     let until = forked.len() as u64;
     if let Some(Record { event: Event::RunStarted(start), .. }) = forked.first_mut() {
+        let start = Arc::make_mut(start);
         // Nobody who asked for that run asked for this one.
         start.trace = None;
         // Of the runs that this one was forked from, those that reach into what is kept.

@@ -20,7 +20,7 @@
 //!     agent: Arc::default(), model: "openai:gpt".into(), goal: "Say hello".into(),
 //!     ..RunStarted::default()
 //! };
-//! let record = Record { run: "r1".into(), seq: 0, at: 0, event: Event::RunStarted(Box::new(start)) };
+//! let record = Record { run: "r1".into(), seq: 0, at: 0, event: Event::RunStarted(start.into()) };
 //! let effects = step(&mut run, &record);
 //! assert!(matches!(effects[0], Effect::Append(Event::ModelRequested { hop: 1, .. })));
 //! ```
@@ -57,4 +57,4 @@ pub use event::{Event, Record};
 pub use finish::{Finish, Status, StoppedBy};
 pub use mount::{Mount, family_of};
 pub use run::{Run, Wait, WaitFor};
-pub use step::{fold, step};
+pub use step::{fold, step, step_into};

@@ -3,7 +3,9 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use callgate_contract::{Admitted, Catalog, Facts, Fault, schema::Schema, shape::Rest};
-use callgate_wire::{AssistantPart, Message, Part, ToolChoice, ToolDefinition, ToolResult, Usage};
+use callgate_wire::{
+    AssistantPart, Message, Part, Prefix, ToolChoice, ToolDefinition, ToolResult, Usage,
+};
 use foldhash::{HashMap, HashSet};
 use serde_json::json;
 use serde_json::value::RawValue;
@@ -47,6 +49,8 @@ pub struct Run {
     /// Milliseconds spent waiting for people.
     pub(crate) waited: u64,
     pub(crate) messages: Vec<Arc<Message>>,
+    /// What was written of them, for the next request.
+    pub(crate) prefix: Prefix,
     /// Where in the transcript the user last spoke.
     pub(crate) turn: usize,
     pub(crate) hop: u32,
@@ -233,6 +237,7 @@ impl Run {
             now: 0,
             waited: 0,
             messages: Vec::new(),
+            prefix: Prefix::new(),
             turn: 0,
             hop: 0,
             steps: 0,

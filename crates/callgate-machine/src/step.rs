@@ -34,8 +34,15 @@ use crate::{
 /// Events that make no sense in the state they meet (a late outcome, a decision on a call that
 /// nobody asked about) change nothing and cause nothing.
 pub fn step(run: &mut Run, record: &Record) -> Vec<Effect> {
+    let mut effects = Vec::new();
+    step_into(run, record, &mut effects);
+    effects
+}
+
+/// The same, after what is in `effects` already.
+pub fn step_into(run: &mut Run, record: &Record, effects: &mut Vec<Effect>) {
     run.folding = false;
-    advance(run, record)
+    advance(run, record, effects);
 }
 
 /// Folds one event that was recorded before and gives the events that it derives, without making
@@ -46,20 +53,21 @@ pub fn fold(run: &mut Run, record: &Record) -> Vec<Event> {
         Effect::Append(event) => Some(event),
         _ => None,
     };
-    advance(run, record).into_iter().filter_map(derived).collect()
+    let mut effects = Vec::new();
+    advance(run, record, &mut effects);
+    effects.into_iter().filter_map(derived).collect()
 }
 
-fn advance(run: &mut Run, record: &Record) -> Vec<Effect> {
+fn advance(run: &mut Run, record: &Record, out: &mut Vec<Effect>) {
     run.seq = record.seq;
     if run.phase == Phase::Over && !matches!(record.event, Event::UserSaid { .. }) {
-        return Vec::new();
+        return;
     }
     let before = std::mem::replace(&mut run.now, record.at);
-    let mut out = Vec::new();
     match &record.event {
         Event::RunStarted(start) => {
             run.started_at = record.at;
-            run.start = Some(Arc::new((**start).clone()));
+            run.start = Some(start.clone());
             let answer = start.answer.as_ref().map(Answer::compile).transpose();
             run.messages.push(Arc::new(Message::user(start.goal.clone())));
             let next = match (answer, run.mount.too_many()) {
@@ -103,19 +111,19 @@ fn advance(run: &mut Run, record: &Record) -> Vec<Effect> {
             }
         }
         Event::ModelReplied { hop, reply, error, by, .. } => {
-            let Phase::Thinking { why, is_step } = run.phase else { return out };
+            let Phase::Thinking { why, is_step } = run.phase else { return };
             // A reply that came after the run was put to rest is asked for again.
             if *hop != run.hop || run.is_held() {
-                return out;
+                return;
             }
             run.replied_by.clone_from(by);
             match (reply, error) {
-                (Some(reply), _) => replied(run, reply, why, is_step, &mut out),
-                (None, Some(error)) => policy::provider_failed(run, error, why, is_step, &mut out),
+                (Some(reply), _) => replied(run, reply, why, is_step, out),
+                (None, Some(error)) => policy::provider_failed(run, error, why, is_step, out),
                 (None, None) => {}
             }
         }
-        Event::CallGated(gated) => gated_call(run, gated, &mut out),
+        Event::CallGated(gated) => gated_call(run, gated, out),
         Event::ApprovalRequested { call, binding, because, expires_at } => {
             let since = run.now;
             if let Some(entry) = run.call_mut(call)
@@ -132,27 +140,27 @@ fn advance(run: &mut Run, record: &Record) -> Vec<Effect> {
             }
         }
         Event::ApprovalDecided { call, binding, decision, by } => {
-            decided(run, call, binding, decision, by.as_ref(), &mut out);
+            decided(run, call, binding, decision, by.as_ref(), out);
         }
         Event::UserAsked { call, question, choices, expires_at } => {
-            people::asked(run, call, question, choices, *expires_at, &mut out);
+            people::asked(run, call, question, choices, *expires_at, out);
         }
         Event::UserAnswered { call, text, by } => {
-            people::answered(run, call, text.as_ref(), by.as_ref(), &mut out);
+            people::answered(run, call, text.as_ref(), by.as_ref(), out);
         }
         Event::CallStarted { call, attempt, idempotency_key, lookup } => {
-            started(run, call, *attempt, idempotency_key, lookup.as_deref(), &mut out);
+            started(run, call, *attempt, idempotency_key, lookup.as_deref(), out);
         }
-        Event::CallFinished(finished) => finished_call(run, finished, &mut out),
+        Event::CallFinished(finished) => finished_call(run, finished, out),
         Event::ResultPassed { .. } => {}
         Event::CallInDoubt { call, policy, .. } => {
-            resume::in_doubt(run, call, policy.as_ref(), &mut out);
+            resume::in_doubt(run, call, policy.as_ref(), out);
         }
         Event::DoubtResolved { call, resolution, by } => {
-            resume::resolved(run, call, resolution, by.as_ref(), &mut out);
+            resume::resolved(run, call, resolution, by.as_ref(), out);
         }
         Event::PauseRequested { by, handover } => {
-            resume::pause(run, by.as_ref(), *handover, &mut out);
+            resume::pause(run, by.as_ref(), *handover, out);
         }
         Event::RunPaused { .. } => {
             if let Some(pause) = &mut run.pause {
@@ -160,7 +168,7 @@ fn advance(run: &mut Run, record: &Record) -> Vec<Effect> {
             }
             out.push(Effect::Park);
         }
-        Event::RunResumed(resumed) => resume::resumed(run, resumed, before, &mut out),
+        Event::RunResumed(resumed) => resume::resumed(run, resumed, before, out),
         Event::CancelRequested { .. } => {
             run.cancelled = true;
             out.push(Effect::Abort);
@@ -182,7 +190,6 @@ fn advance(run: &mut Run, record: &Record) -> Vec<Effect> {
             out.push(Effect::End);
         }
     }
-    out
 }
 
 impl Answer {

@@ -26,7 +26,14 @@
 //! dropped where it waits. Work that does not wait (a long computation, blocking I/O) belongs in
 //! `tokio::task::spawn_blocking`, or neither can end it.
 
-use std::{any::Any, error::Error, panic::AssertUnwindSafe, pin::Pin, sync::Arc, time::Duration};
+use std::{
+    any::Any,
+    error::Error,
+    panic::AssertUnwindSafe,
+    pin::{Pin, pin},
+    sync::Arc,
+    time::Duration,
+};
 
 use callgate_contract::{ErrorKind, Executed, Failure, Output};
 use callgate_wire::TraceContext;
@@ -136,7 +143,7 @@ impl Backend for Function {
         let wire = invocation.arguments.shared();
         Box::pin(async move {
             // Lazily, so that a panic of the closure before its first await is caught as well.
-            let work = async { (self.run)(invocation).await };
+            let work = pin!(async { (self.run)(invocation).await });
             let result = guarded(timeout, &cancel, work).await;
             Invoked { result, wire: Some(wire), raw: None, used: None }
         })

@@ -1,5 +1,7 @@
 //! The seam between neutral values and one provider's bytes.
 
+use bytes::Bytes;
+
 use crate::{AssistantPart, Note, ProviderError, Reply, Request};
 
 /// What to post, and where below the provider's base URL.
@@ -8,7 +10,7 @@ pub struct HttpBody {
     /// Path below the base URL, such as `/chat/completions`, and a query where one is needed.
     pub path: String,
     /// JSON.
-    pub body: Vec<u8>,
+    pub body: Bytes,
     /// Headers of the API itself, such as its version; credentials are the endpoint's.
     pub headers: Vec<(&'static str, &'static str)>,
     /// Where the body departs from what the request says (law 11).

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use bytes::Bytes;
 use serde_json::value::RawValue;
 
 use crate::{
@@ -14,9 +15,9 @@ use crate::{
 pub(crate) fn complete(
     codec: &str,
     request: &Request,
-    body: Vec<u8>,
+    body: Bytes,
     notes: &mut Vec<Note>,
-) -> Vec<u8> {
+) -> Bytes {
     let Some(extra) = &request.extra else { return body };
     let Some(more) = Fields::of(&extra.fields) else {
         // Not of the reader's making: somebody wrote it who uses this library.
@@ -28,7 +29,7 @@ pub(crate) fn complete(
         return body;
     }
     let merged = std::str::from_utf8(&body).ok().and_then(Fields::of);
-    merged.map(|own| merge(&own, &more, "", notes).into_bytes()).unwrap_or(body)
+    merged.map(|own| merge(&own, &more, "", notes).into()).unwrap_or(body)
 }
 
 fn leave(field: &str, notes: &mut Vec<Note>) {
@@ -102,8 +103,8 @@ mod tests {
         let request = Request { extra, ..Request::default() };
         let body = br#"{"model":"m","tools":[1],"text":{"format":2},"store":false}"#;
         let mut notes = Vec::new();
-        let body = complete("here", &request, body.to_vec(), &mut notes);
-        (String::from_utf8(body).unwrap(), notes)
+        let body = complete("here", &request, Bytes::from_static(body), &mut notes);
+        (String::from_utf8(body.into()).unwrap(), notes)
     }
 
     #[test]

@@ -19,7 +19,7 @@ use foldhash::{HashMap, HashMapExt as _};
 use serde_json::value::RawValue;
 
 use crate::{
-    AssistantPart, Message, Note, Opaque, Part, Request, ToolCall, ToolResult,
+    AssistantPart, Message, Note, Opaque, Part, ToolCall, ToolResult,
     ids::{IdRule, Ids},
     names::Names,
     raw,
@@ -164,24 +164,25 @@ pub(crate) fn note_reasoning(turns: &[Turn<'_>], notes: &mut Vec<Note>) {
     }
 }
 
-/// The turns of a request's transcript; the first has nothing said.
+/// The turns of a transcript that is sent to this model; the first has nothing said.
 pub(crate) fn turns<'a>(
-    request: &'a Request,
+    model: &'a str,
+    messages: &'a [Arc<Message>],
     rules: Rules,
     names: &mut Names<'a>,
     notes: &mut Vec<Note>,
 ) -> Vec<Turn<'a>> {
     let mut reader = Reader {
         rules,
-        model: &request.model,
+        model,
         names,
         notes,
         ids: Ids::new(rules.ids),
-        turns: opening(request.messages.len()),
+        turns: opening(messages.len()),
         calls: HashMap::new(),
         left_out: Vec::new(),
     };
-    for message in &request.messages {
+    for message in messages {
         reader.take(message);
     }
     reader.finish()

@@ -11,6 +11,7 @@
 //! - [`Note`]: where a body departs from its request, so that nothing is emulated in silence.
 //! - [`responses`], [`anthropic`], [`gemini`], [`ollama`]: these providers' own APIs.
 //! - [`chat`]: OpenAI Chat Completions, as OpenAI and the compatible servers speak it.
+//! - [`Prefix`]: what was written of a run's transcript, for its next request.
 //! - [`names`]: tool names as a provider takes them, and back.
 //! - [`sse`]: server-sent events, cut at any byte. [`TraceContext`]: which trace a request is in.
 //! - [`inbound`]: the other side: what clients of three of these APIs send, and what they hear.
@@ -42,6 +43,7 @@ pub mod names;
 mod note;
 mod offer;
 pub mod ollama;
+mod prefix;
 mod raw;
 mod reply;
 mod request;
@@ -54,6 +56,7 @@ pub use codec::{Codec, Delta, HttpBody, StreamDecoder};
 pub use error::{ProviderError, ProviderErrorKind, Retry};
 pub use exchange::{Body, Exchange};
 pub use note::{Note, Unforced};
+pub use prefix::Prefix;
 pub use reply::{Reply, Stop, Usage};
 pub use request::{
     AnswerFormat, AssistantPart, Extra, Message, Opaque, Part, Request, Sampling, ToolCall,

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use crate::TraceContext;
+use crate::{Prefix, TraceContext};
 
 /// One request to a model, in no provider's dialect.
 #[derive(Debug, Clone, Default)]
@@ -38,6 +38,8 @@ pub struct Request {
     pub extra: Option<Extra>,
     /// The span that the request belongs to; in headers, never in the body.
     pub trace: Option<TraceContext>,
+    /// What was written of the transcript before, where this request goes on from another.
+    pub prefix: Prefix,
 }
 
 /// How tokens are drawn, as far as several providers have a word for it. What a provider has no

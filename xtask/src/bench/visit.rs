@@ -20,8 +20,18 @@ pub(super) struct Provider(Service);
 
 impl Provider {
     pub(super) fn start(built: &Path) -> Result<Self, Failure> {
+        Self::with(built, &[])
+    }
+
+    /// One that never waits, so that no client pays for waking it: a slow one would more than a fast one.
+    pub(super) fn awake(built: &Path) -> Result<Self, Failure> {
+        Self::with(built, &["--awake"])
+    }
+
+    fn with(built: &Path, options: &[&str]) -> Result<Self, Failure> {
         let name = format!("callgate-bench-provider{}", std::env::consts::EXE_SUFFIX);
-        let command = Command::new(built.join(name));
+        let mut command = Command::new(built.join(name));
+        command.args(options);
         Service::of(command, |line| line.strip_prefix("http://").map(str::to_owned)).map(Self)
     }
 

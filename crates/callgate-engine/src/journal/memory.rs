@@ -17,11 +17,24 @@ use super::{
 /// Runs in memory, gone with the process.
 #[derive(Debug, Default)]
 pub struct MemoryJournal {
-    runs: Mutex<HashMap<Arc<str>, Vec<Record>>>,
+    runs: Mutex<HashMap<Arc<str>, Kept>>,
     messages: Mutex<Messages>,
     documents: Mutex<HashMap<Arc<str>, Arc<str>>>,
     claims: Arc<Claims>,
     watchers: Arc<Watchers>,
+}
+
+/// The events of a run, as they were appended: none is copied to make room for more.
+#[derive(Debug, Default)]
+struct Kept {
+    batches: Vec<Vec<Record>>,
+    len: usize,
+}
+
+impl Kept {
+    fn records(&self) -> impl Iterator<Item = &Record> {
+        self.batches.iter().flatten()
+    }
 }
 
 #[derive(Debug, Default)]
@@ -37,7 +50,7 @@ impl MemoryJournal {
         Self::default()
     }
 
-    fn runs(&self) -> MutexGuard<'_, HashMap<Arc<str>, Vec<Record>>> {
+    fn runs(&self) -> MutexGuard<'_, HashMap<Arc<str>, Kept>> {
         self.runs.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -52,11 +65,9 @@ impl MemoryJournal {
             Some(kept) => kept,
             None => runs.entry(first.run.clone()).or_default(),
         };
-        check(&records, kept.len() as u64)?;
-        match records {
-            Cow::Borrowed(records) => kept.extend_from_slice(records),
-            Cow::Owned(records) => kept.extend(records),
-        }
+        check(&records, kept.len as u64)?;
+        kept.len += records.len();
+        kept.batches.push(records.into_owned());
         Ok(())
     }
 
@@ -74,9 +85,9 @@ impl MemoryJournal {
     }
 
     /// Folded when it is asked for: runs in memory are many more than lists of them.
-    fn summarised(run: &Arc<str>, records: &[Record]) -> Result<RunSummary, JournalError> {
+    fn summarised(run: &Arc<str>, kept: &Kept) -> Result<RunSummary, JournalError> {
         let mut summary = RunSummary::new(run.clone());
-        for record in records {
+        for record in kept.records() {
             summary.take(record)?;
         }
         Ok(summary)
@@ -134,12 +145,12 @@ impl MemoryJournal {
         let Some(first) = lines.first() else { return Ok(false) };
         let records: Vec<Record> = lines.iter().map(Line::record).collect::<Result<_, _>>()?;
         if let Some(kept) = self.runs().get(first.run()) {
-            let differs = (0..).zip(kept).zip(&records).find(|((_, a), b)| a != b);
-            let longer = kept.len().max(records.len()) != kept.len().min(records.len());
+            let differs = (0..).zip(kept.records()).zip(&records).find(|((_, a), b)| a != b);
+            let longer = kept.len != records.len();
             return match differs {
                 None if !longer => Ok(false),
                 None => {
-                    let seq = kept.len().min(records.len()) as u64;
+                    let seq = kept.len.min(records.len()) as u64;
                     Err(JournalError::Exists { run: first.run().clone(), seq })
                 }
                 Some(((seq, _), _)) => Err(JournalError::Exists { run: first.run().clone(), seq }),
@@ -188,14 +199,14 @@ impl Journal for MemoryJournal {
     }
 
     fn load(&self, run: &str) -> Result<Vec<Record>, JournalError> {
-        Ok(self.runs().get(run).cloned().unwrap_or_default())
+        Ok(self.runs().get(run).into_iter().flat_map(Kept::records).cloned().collect())
     }
 
     fn load_from(&self, run: &str, from: u64, most: usize) -> Result<Vec<Record>, JournalError> {
         let runs = self.runs();
-        let all = runs.get(run).map(Vec::as_slice).unwrap_or_default();
-        let from = usize::try_from(from).unwrap_or(usize::MAX).min(all.len());
-        Ok(all[from..].iter().take(most).cloned().collect())
+        let from = usize::try_from(from).unwrap_or(usize::MAX);
+        let all = runs.get(run).into_iter().flat_map(Kept::records);
+        Ok(all.skip(from).take(most).cloned().collect())
     }
 
     fn append_settling<'a>(

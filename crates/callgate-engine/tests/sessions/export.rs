@@ -17,7 +17,7 @@ async fn contracts_that_are_no_catalog_stay_as_they_are_and_are_told() {
         let world = World::new();
         let hash = world.journal.keep(text).await.unwrap();
         let start = RunStarted { catalog: Some(hash.clone()), ..RunStarted::default() };
-        let event = Event::RunStarted(Box::new(start));
+        let event = Event::RunStarted(start.into());
         let record = Record { run: "r1".into(), seq: 0, at: 1, event };
         let _lease = world.journal.claim("r1").await.unwrap();
         world.journal.append_settling(&[record], &[]).await.unwrap();

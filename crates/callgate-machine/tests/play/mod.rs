@@ -207,7 +207,7 @@ pub fn play_on(
         catalog: catalog.clone(),
         mount,
     };
-    drive(&mut played, Event::RunStarted(Box::new(start)), world);
+    drive(&mut played, Event::RunStarted(start.into()), world);
     played
 }
 

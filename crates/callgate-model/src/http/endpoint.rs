@@ -127,6 +127,10 @@ impl Endpoint {
         failure::shown(&self.base)
     }
 
+    pub(super) fn base(&self) -> &Url {
+        &self.base
+    }
+
     pub(super) fn headers(&self) -> &HeaderMap {
         &self.headers
     }

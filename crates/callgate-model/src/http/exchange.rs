@@ -1,20 +1,17 @@
 //! One attempt: a request out, a response in.
 
-use std::{
-    future::Future,
-    task::Poll,
-    time::{Duration, SystemTime},
-};
+use std::{future::Future, task::Poll, time::Duration};
 
-use bytes::Bytes;
 use callgate_wire::{
     AssistantPart, Delta, ProviderError, ProviderErrorKind, Reply, Request, Retry,
 };
 use reqwest::header::{CONTENT_TYPE, HeaderMap, LOCATION};
 
 use super::{
-    HttpModel, failure, retry,
-    transport::{Address, Answer},
+    HttpModel,
+    failure::{self, Lost},
+    retry::Advice,
+    transport::Answer,
 };
 use crate::{Keep, OnDelta};
 
@@ -25,17 +22,24 @@ const END_OF_BODY: Duration = Duration::from_millis(50);
 /// The most that is reserved for a body before any of it is here.
 const HINT: usize = 64 << 10;
 
+/// What is asked, and who wants to know of it.
+#[derive(Clone, Copy)]
+pub(super) struct Attempt<'a> {
+    pub(super) url: &'a str,
+    pub(super) request: &'a Request,
+    /// Asks for a stream.
+    pub(super) show: Option<OnDelta<'a>>,
+    pub(super) keep: Option<&'a Keep>,
+}
+
 impl HttpModel {
-    /// `show` asks for a stream.
+    /// `sent` is the attempt's request on its way.
     pub(super) async fn exchange(
         &self,
-        (to, headers, body): (&Address, HeaderMap, Bytes),
-        request: &Request,
-        show: Option<OnDelta<'_>>,
-        keep: Option<&Keep>,
+        sent: impl Future<Output = Result<Answer, Lost>>,
+        attempt: &Attempt<'_>,
     ) -> Result<Reply, ProviderError> {
-        let url = &*to.shown;
-        let sent = self.transport.post(to, headers, body);
+        let Attempt { url, request, show, keep } = *attempt;
         let sent = match show {
             Some(_) => within(self.options.idle, url, sent).await?,
             None => sent.await,
@@ -57,14 +61,15 @@ impl HttpModel {
             && (200..300).contains(&status)
             && may_be_events(&answer.headers)
         {
-            return self.stream(answer, request, url, show, keep).await;
+            // Apart, so that a reply that is not streamed has no place for it.
+            return Box::pin(self.stream(answer, show, attempt)).await;
         }
-        let headers = std::mem::take(&mut answer.headers);
-        let after = retry::after_ms(&headers, SystemTime::now());
-        let body = self.body(answer, url, keep).await?;
-        let reply = self.codec.decode(request, status, after, &body);
+        // The headers lie in the memory that is read into: let go, it is there for what comes next.
+        let advice = Advice::of(&std::mem::take(&mut answer.headers));
+        let body = self.body(&mut answer, attempt).await?;
+        let reply = self.codec.decode(request, status, advice.after_ms, &body);
         let reply = reply.map_err(|mut error| {
-            retry::overrule(&headers, &mut error);
+            advice.overrule(&mut error);
             error
         })?;
         if let Some(show) = show {
@@ -78,9 +83,8 @@ impl HttpModel {
 
     async fn body(
         &self,
-        mut answer: Answer,
-        url: &str,
-        keep: Option<&Keep>,
+        answer: &mut Answer,
+        attempt: &Attempt<'_>,
     ) -> Result<Vec<u8>, ProviderError> {
         let limit = self.options.max_body;
         // What the server says of the length is no more than a hint, so it gets no more than this.
@@ -89,16 +93,16 @@ impl HttpModel {
         loop {
             match answer.chunk().await {
                 Ok(Some(chunk)) if body.len() + chunk.len() > limit => {
-                    return Err(failure::too_large(url, limit));
+                    return Err(failure::too_large(attempt.url, limit));
                 }
                 Ok(Some(chunk)) => {
-                    if let Some(keep) = keep {
+                    if let Some(keep) = attempt.keep {
                         keep.response(&chunk);
                     }
                     body.extend_from_slice(&chunk);
                 }
                 Ok(None) => return Ok(body),
-                Err(lost) => return Err(failure::broken_off(&lost, url)),
+                Err(lost) => return Err(failure::broken_off(&lost, attempt.url)),
             }
         }
     }
@@ -106,11 +110,10 @@ impl HttpModel {
     async fn stream(
         &self,
         mut answer: Answer,
-        request: &Request,
-        url: &str,
         show: OnDelta<'_>,
-        keep: Option<&Keep>,
+        attempt: &Attempt<'_>,
     ) -> Result<Reply, ProviderError> {
+        let Attempt { url, request, keep, .. } = *attempt;
         let options = &self.options;
         let mut decoder = self.codec.stream(request);
         let mut deltas = Vec::new();

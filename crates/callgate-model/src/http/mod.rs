@@ -10,15 +10,24 @@ mod failure;
 mod retry;
 mod transport;
 
-use std::{borrow::Cow, sync::OnceLock, time::Duration};
+use std::{
+    pin::pin,
+    sync::{
+        Arc, OnceLock,
+        atomic::{AtomicBool, Ordering::Relaxed},
+    },
+    time::Duration,
+};
 
-use bytes::Bytes;
 use callgate_wire::{
     Codec, HttpBody, ProviderError, ProviderErrorKind, Reply, Request, Retry, TraceContext,
 };
-use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderValue, USER_AGENT};
+use reqwest::header::{ACCEPT, CONTENT_TYPE, HOST, HeaderMap, HeaderValue, USER_AGENT};
 
-use self::transport::{Address, Transport};
+use self::{
+    exchange::Attempt,
+    transport::{Address, Transport},
+};
 
 pub use self::endpoint::{Endpoint, EndpointError};
 pub(crate) use self::exchange::deltas;
@@ -74,7 +83,7 @@ pub struct HttpModel {
     /// What every request has.
     headers: HeaderMap,
     /// The first path that was asked for, and where that is.
-    address: OnceLock<(String, Address)>,
+    address: OnceLock<(String, Arc<Address>)>,
 }
 
 impl HttpModel {
@@ -98,6 +107,9 @@ impl HttpModel {
         headers.entry(USER_AGENT).or_insert(agent);
         headers.entry(ACCEPT).or_insert(HeaderValue::from_static("*/*"));
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        if let Some(host) = transport.host(endpoint.base()) {
+            headers.entry(HOST).or_insert(host);
+        }
         let id = format!("{provider}:{model}");
         Ok(Self {
             id,
@@ -111,19 +123,21 @@ impl HttpModel {
         })
     }
 
-    /// The request as this model is asked it.
-    fn addressed<'a>(&self, request: &'a Request) -> Cow<'a, Request> {
-        if request.model.is_empty() {
-            Cow::Owned(Request { model: self.model.clone(), ..request.clone() })
-        } else {
-            Cow::Borrowed(request)
-        }
+    /// The request as this model is asked it, where that is another one.
+    fn addressed(&self, request: &Request) -> Option<Box<Request>> {
+        let named = || Request { model: self.model.clone(), ..request.clone() };
+        request.model.is_empty().then(|| Box::new(named()))
     }
 
     /// The headers of a request.
-    fn headers(&self, body: &HttpBody, trace: Option<&TraceContext>, stream: bool) -> HeaderMap {
+    fn headers(
+        &self,
+        api: &[(&'static str, &'static str)],
+        trace: Option<&TraceContext>,
+        stream: bool,
+    ) -> HeaderMap {
         let mut headers = self.headers.clone();
-        for (name, value) in &body.headers {
+        for (name, value) in api {
             headers.insert(*name, HeaderValue::from_static(value));
         }
         if stream {
@@ -138,54 +152,53 @@ impl HttpModel {
     }
 
     /// Where a path is. Most APIs have one, and putting a URL together is parsing it.
-    fn address(&self, path: &str) -> Cow<'_, Address> {
-        let read = || Address::of(self.endpoint.url(path));
+    fn address(&self, path: &str) -> Arc<Address> {
+        let read = || Arc::new(Address::of(self.endpoint.url(path)));
         let (known, address) = self.address.get_or_init(|| (path.to_owned(), read()));
-        if known == path { Cow::Borrowed(address) } else { Cow::Owned(read()) }
+        if known == path { address.clone() } else { read() }
     }
 
     async fn attempts(
         &self,
         request: &Request,
         on_delta: Option<OnDelta<'_>>,
-        shown: &std::sync::atomic::AtomicBool,
+        shown: &AtomicBool,
         keep: Option<&Keep>,
     ) -> Result<Reply, ProviderError> {
         let stream = on_delta.is_some();
-        let mut body = self.codec.encode(request, stream);
-        for note in &body.notes {
+        let HttpBody { path, body, headers, notes } = self.codec.encode(request, stream);
+        for note in &notes {
             tracing::debug!(model = %self.id, ?note, "the request departs from what was asked");
         }
-        let notes = std::mem::take(&mut body.notes);
-        let bytes = Bytes::from(std::mem::take(&mut body.body));
         let show = |delta| {
-            shown.store(true, std::sync::atomic::Ordering::Relaxed);
+            shown.store(true, Relaxed);
             if let Some(on_delta) = on_delta {
                 on_delta(delta);
             }
         };
-        let to = self.address(&body.path);
+        let to = self.address(&path);
+        drop(path);
         let mut attempt = 0;
         loop {
             tracing::debug!(
                 model = %self.id, url = %to.shown, attempt,
-                bytes = bytes.len(), stream, "asking the model",
+                bytes = body.len(), stream, "asking the model",
             );
             if let Some(keep) = keep {
-                keep.begin(&to.shown, &bytes, attempt + 1, self.endpoint.secret());
+                keep.begin(&to.shown, &body, attempt + 1, self.endpoint.secret());
             }
-            let headers = self.headers(&body, request.trace.as_ref(), stream);
-            let post = (&*to, headers, bytes.clone());
+            let headers = self.headers(&headers, request.trace.as_ref(), stream);
+            let sent = pin!(self.transport.post(&to, headers, body.clone()));
             let show = stream.then_some(&show as OnDelta<'_>);
-            let mut error = match self.exchange(post, request, show, keep).await {
+            let asked = Attempt { url: &to.shown, request, show, keep };
+            let mut error = match self.exchange(sent, &asked).await {
                 Ok(reply) => return Ok(Reply { notes, ..reply }),
                 Err(error) => error,
             };
             self.endpoint.explain(&mut error);
             tracing::debug!(model = %self.id, attempt, kind = ?error.kind, status = error.status, "no reply");
             let wait = self.options.wait(error.retry, attempt);
-            let Some(wait) = wait.filter(|_| !shown.load(std::sync::atomic::Ordering::Relaxed))
-            else {
+            let Some(wait) = wait.filter(|_| !shown.load(Relaxed)) else {
                 return Err(error);
             };
             tokio::time::sleep(wait).await;
@@ -224,12 +237,13 @@ impl HttpModel {
         on_delta: Option<OnDelta<'_>>,
         keep: Option<&Keep>,
     ) -> Result<Reply, ProviderError> {
-        let request = self.addressed(request);
-        let shown = std::sync::atomic::AtomicBool::new(false);
-        let attempts = self.attempts(&request, on_delta, &shown, keep);
+        let addressed = self.addressed(request);
+        let request = addressed.as_deref().unwrap_or(request);
+        let shown = AtomicBool::new(false);
+        let attempts = pin!(self.attempts(request, on_delta, &shown, keep));
         match tokio::time::timeout(self.options.overall, attempts).await {
             Ok(result) => result,
-            Err(_) => Err(self.out_of_time(shown.into_inner())),
+            Err(_) => Err(self.out_of_time(shown.load(Relaxed))),
         }
     }
 

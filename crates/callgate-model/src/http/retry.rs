@@ -29,11 +29,37 @@ impl HttpOptions {
     }
 }
 
-/// What the headers ask for, in milliseconds.
-///
+/// What an answer's headers say of asking again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Advice {
+    /// Milliseconds to wait.
+    pub(super) after_ms: Option<u64>,
+    /// `x-should-retry`, by which OpenAI overrules what the status says.
+    should: Option<bool>,
+}
+
+impl Advice {
+    pub(super) fn of(headers: &HeaderMap) -> Self {
+        let should = match headers.get("x-should-retry").map(|value| value.as_bytes()) {
+            Some(b"false") => Some(false),
+            Some(b"true") => Some(true),
+            _ => None,
+        };
+        Self { after_ms: after_ms(headers, SystemTime::now), should }
+    }
+
+    pub(super) fn overrule(self, error: &mut ProviderError) {
+        match self.should {
+            Some(false) => error.retry = Retry::Never,
+            Some(true) if error.retry == Retry::Never => error.retry = Retry::Backoff,
+            _ => {}
+        }
+    }
+}
+
 /// OpenAI's `retry-after-ms` comes before `retry-after`, which RFC 9110 (10.2.3) gives as seconds
 /// or as a date.
-pub(super) fn after_ms(headers: &HeaderMap, now: SystemTime) -> Option<u64> {
+fn after_ms(headers: &HeaderMap, now: impl FnOnce() -> SystemTime) -> Option<u64> {
     let text = |name| headers.get(name)?.to_str().ok().map(str::trim);
     // Not finite or beyond any patience: no advice at all.
     let millis = |ms: f64| (0.0..=1e12).contains(&ms).then(|| ms.ceil() as u64);
@@ -45,17 +71,8 @@ pub(super) fn after_ms(headers: &HeaderMap, now: SystemTime) -> Option<u64> {
         return millis(seconds * 1000.0);
     }
     let date = httpdate::parse_http_date(after).ok()?;
-    let wait = date.duration_since(now).unwrap_or_default();
+    let wait = date.duration_since(now()).unwrap_or_default();
     u64::try_from(wait.as_millis()).ok()
-}
-
-/// `x-should-retry`, by which OpenAI overrules what the status says.
-pub(super) fn overrule(headers: &HeaderMap, error: &mut ProviderError) {
-    match headers.get("x-should-retry").map(|value| value.as_bytes()) {
-        Some(b"false") => error.retry = Retry::Never,
-        Some(b"true") if error.retry == Retry::Never => error.retry = Retry::Backoff,
-        _ => {}
-    }
 }
 
 #[cfg(test)]
@@ -82,7 +99,7 @@ mod tests {
             (&[("retry-after", "-1")], None),
             (&[("retry-after", "nan")], None),
         ] {
-            assert_eq!(after_ms(&headers(pairs), now), expected, "{pairs:?}");
+            assert_eq!(after_ms(&headers(pairs), || now), expected, "{pairs:?}");
         }
     }
 
@@ -95,7 +112,7 @@ mod tests {
             ("maybe", Retry::Backoff, Retry::Backoff),
         ] {
             let mut error = ProviderError::new(ProviderErrorKind::BadRequest, "", before);
-            overrule(&headers(&[("x-should-retry", value)]), &mut error);
+            Advice::of(&headers(&[("x-should-retry", value)])).overrule(&mut error);
             assert_eq!(error.retry, after, "{value}");
         }
     }

@@ -8,10 +8,11 @@
 use std::{error::Error, time::Duration};
 
 use bytes::Bytes;
+use futures_util::{TryFutureExt as _, future::Either};
 use http_body_util::{BodyExt as _, Full};
 use hyper::{
     body::{Body as _, Incoming},
-    header::{HOST, HeaderMap, HeaderValue},
+    header::{HeaderMap, HeaderValue},
 };
 use hyper_util::{
     client::legacy::{Client, Error as NearError, connect::HttpConnector},
@@ -32,20 +33,12 @@ pub(super) struct Address {
     pub(super) shown: std::sync::Arc<str>,
     /// For hyper; nothing where it is reqwest's to ask.
     uri: Option<hyper::Uri>,
-    /// The `Host` of that, which hyper would put together anew for every request.
-    host: Option<HeaderValue>,
 }
 
 impl Address {
     pub(super) fn of(url: Url) -> Self {
         let uri = url.as_str().parse().ok();
-        // A port is told where it is not the scheme's own, which a `Url` leaves out.
-        let host = match (url.host_str(), url.port()) {
-            (Some(host), Some(port)) => HeaderValue::try_from(format!("{host}:{port}")).ok(),
-            (Some(host), None) => HeaderValue::try_from(host).ok(),
-            (None, _) => None,
-        };
-        Self { shown: failure::shown(&url).into(), uri, host, url }
+        Self { shown: failure::shown(&url).into(), uri, url }
     }
 }
 
@@ -80,33 +73,51 @@ impl Transport {
         Ok(Self { near, far })
     }
 
+    /// The `Host` of an endpoint that hyper asks, which it would put together anew for every request.
+    pub(super) fn host(&self, base: &Url) -> Option<HeaderValue> {
+        self.near.as_ref()?;
+        // A port is told where it is not the scheme's own, which a `Url` leaves out.
+        match (base.host_str()?, base.port()) {
+            (host, Some(port)) => HeaderValue::try_from(format!("{host}:{port}")).ok(),
+            (host, None) => HeaderValue::try_from(host).ok(),
+        }
+    }
+
     /// Posts, and waits for the head of the answer.
-    pub(super) async fn post(
+    ///
+    /// No `async fn`: that would keep what is sent beside the future that sends it.
+    pub(super) fn post(
         &self,
         to: &Address,
-        mut headers: HeaderMap,
+        headers: HeaderMap,
         body: Bytes,
-    ) -> Result<Answer, Lost> {
-        if let (Some(near), Some(uri)) = (&self.near, &to.uri) {
-            if let Some(host) = &to.host {
-                headers.entry(HOST).or_insert_with(|| host.clone());
+    ) -> impl Future<Output = Result<Answer, Lost>> {
+        match (&self.near, &to.uri) {
+            (Some(near), Some(uri)) => {
+                let sent = near.request(near_request(uri, headers, body));
+                Either::Left(sent.map_ok(Answer::from).map_err(Lost::from))
             }
-            let mut request = hyper::Request::new(Full::new(body));
-            *request.method_mut() = Method::POST;
-            *request.uri_mut() = uri.clone();
-            *request.headers_mut() = headers;
-            let (head, body) = near.request(request).await?.into_parts();
-            let (status, headers) = (head.status.as_u16(), head.headers);
-            return Ok(Answer { status, headers, body: Body::Near(body) });
+            _ => {
+                let sent = self.far.execute(far_request(&to.url, headers, body));
+                Either::Right(sent.map_ok(Answer::from).map_err(Lost::from))
+            }
         }
-        let mut request = reqwest::Request::new(Method::POST, to.url.clone());
-        *request.headers_mut() = headers;
-        *request.body_mut() = Some(body.into());
-        let mut response = self.far.execute(request).await?;
-        let status = response.status().as_u16();
-        let headers = std::mem::take(response.headers_mut());
-        Ok(Answer { status, headers, body: Body::Far(response) })
     }
+}
+
+fn near_request(uri: &hyper::Uri, headers: HeaderMap, body: Bytes) -> hyper::Request<Full<Bytes>> {
+    let mut request = hyper::Request::new(Full::new(body));
+    *request.method_mut() = Method::POST;
+    *request.uri_mut() = uri.clone();
+    *request.headers_mut() = headers;
+    request
+}
+
+fn far_request(url: &Url, headers: HeaderMap, body: Bytes) -> reqwest::Request {
+    let mut request = reqwest::Request::new(Method::POST, url.clone());
+    *request.headers_mut() = headers;
+    *request.body_mut() = Some(body.into());
+    request
 }
 
 /// An answer whose body is still coming.
@@ -118,7 +129,21 @@ pub(super) struct Answer {
 
 enum Body {
     Near(Incoming),
-    Far(reqwest::Response),
+    Far(Box<reqwest::Response>),
+}
+
+impl From<hyper::Response<Incoming>> for Answer {
+    fn from(response: hyper::Response<Incoming>) -> Self {
+        let (head, body) = response.into_parts();
+        Self { status: head.status.as_u16(), headers: head.headers, body: Body::Near(body) }
+    }
+}
+
+impl From<reqwest::Response> for Answer {
+    fn from(mut response: reqwest::Response) -> Self {
+        let headers = std::mem::take(response.headers_mut());
+        Self { status: response.status().as_u16(), headers, body: Body::Far(response.into()) }
+    }
 }
 
 impl Answer {

@@ -54,7 +54,7 @@ impl Going<'_> {
             let asked = worker.engine.ask_model(ModelCall {
                 run,
                 hop,
-                request: *request,
+                request,
                 timeout,
                 observer,
                 previous,

@@ -86,7 +86,7 @@ async fn begin(worker: &Shared, ctx: &WorkflowContext<'_>, submit: Submit) -> Ha
             start.catalog = Some(hash);
             let (at, build, history) = (clock::now(), worker.build.clone(), submit.history.clone());
             let event = match history::start_of(&history) {
-                None => Event::RunStarted(Box::new(start)),
+                None => Event::RunStarted(start.into()),
                 Some(origin) => history::resumed(origin, &start),
             };
             let begun = Begun { at, build, history, event };

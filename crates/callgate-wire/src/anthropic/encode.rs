@@ -136,7 +136,7 @@ pub(super) fn body(
     let mut names = Names::new(NameRule::Word, request.tools.iter().map(|tool| &*tool.name));
     let offer = Offer::new(request, can(codec, request), &mut names, notes);
     let rules = Rules { codec: CODEC, ids: IDS, merge: true };
-    let turns = history::turns(request, rules, &mut names, notes);
+    let turns = history::turns(&request.model, &request.messages, rules, &mut names, notes);
     let thinking = thinking(codec, &turns, notes);
     let mark = codec.cache && !offer.is_empty();
 

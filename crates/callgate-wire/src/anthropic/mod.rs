@@ -101,7 +101,7 @@ impl Codec for Anthropic {
     fn encode(&self, request: &Request, stream: bool) -> HttpBody {
         let mut notes = Vec::new();
         let body = encode::body(*self, request, stream, &mut notes);
-        let body = extra::complete(CODEC, request, body, &mut notes);
+        let body = extra::complete(CODEC, request, body.into(), &mut notes);
         HttpBody { path: "/messages".to_owned(), body, headers: vec![VERSION], notes }
     }
 

@@ -52,8 +52,7 @@ pub use profile::{
 };
 
 use crate::{
-    Codec, HttpBody, ProviderError, Reply, Request, StreamDecoder, extra, finish::Asked,
-    names::NameRule,
+    Codec, HttpBody, ProviderError, Reply, Request, StreamDecoder, finish::Asked, names::NameRule,
 };
 
 /// The name under which this codec keeps opaque provider state.
@@ -95,7 +94,6 @@ impl Codec for Chat {
     fn encode(&self, request: &Request, stream: bool) -> HttpBody {
         let mut notes = Vec::new();
         let body = encode::body(&self.profile, request, stream, &mut notes);
-        let body = extra::complete(CODEC, request, body, &mut notes);
         HttpBody { path: "/chat/completions".to_owned(), body, headers: Vec::new(), notes }
     }
 

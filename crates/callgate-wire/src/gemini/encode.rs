@@ -124,7 +124,7 @@ pub(super) fn body(request: &Request, notes: &mut Vec<Note>) -> Vec<u8> {
     // Ids are in what is kept of each call; those made up for others never go out.
     let rules = Rules { codec: CODEC, ids: IdRule::Any, merge: true };
     let mut read = Vec::new();
-    let turns = history::turns(request, rules, &mut names, &mut read);
+    let turns = history::turns(&request.model, &request.messages, rules, &mut names, &mut read);
     read.retain(|note| !matches!(note, Note::CallRenamed { .. }));
     notes.append(&mut read);
     history::note_reasoning(&turns, notes);

@@ -58,7 +58,7 @@ impl Codec for Gemini {
     fn encode(&self, request: &Request, stream: bool) -> HttpBody {
         let mut notes = Vec::new();
         let body = encode::body(request, &mut notes);
-        let body = extra::complete(CODEC, request, body, &mut notes);
+        let body = extra::complete(CODEC, request, body.into(), &mut notes);
         let model = &request.model;
         // Tuned models and those of a publisher bring a path of their own.
         let folder = if model.contains('/') { "" } else { "models/" };

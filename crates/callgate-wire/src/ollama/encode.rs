@@ -99,7 +99,7 @@ pub(super) fn body(
     let mut names = Names::new(NameRule::Word, request.tools.iter().map(|tool| &*tool.name));
     let offer = Offer::new(request, CAN, &mut names, notes);
     let rules = Rules { codec: CODEC, ids: IdRule::Any, merge: false };
-    let turns = history::turns(request, rules, &mut names, notes);
+    let turns = history::turns(&request.model, &request.messages, rules, &mut names, notes);
     for (_, tool) in offer.tools().filter(|(_, tool)| tool.strict == Some(true)) {
         notes.push(Note::StrictNotForced { tool: tool.name.clone() });
     }

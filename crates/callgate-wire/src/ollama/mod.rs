@@ -66,7 +66,7 @@ impl Codec for Ollama {
     fn encode(&self, request: &Request, stream: bool) -> HttpBody {
         let mut notes = Vec::new();
         let body = encode::body(self.num_ctx, request, stream, &mut notes);
-        let body = extra::complete(CODEC, request, body, &mut notes);
+        let body = extra::complete(CODEC, request, body.into(), &mut notes);
         HttpBody { path: "/api/chat".to_owned(), body, headers: Vec::new(), notes }
     }
 

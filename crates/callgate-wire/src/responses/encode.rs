@@ -114,7 +114,7 @@ pub(super) fn body(request: &Request, stream: bool, notes: &mut Vec<Note>) -> Ve
     let mut names = Names::new(NameRule::Word, request.tools.iter().map(|tool| &*tool.name));
     let offer = Offer::new(request, can(&request.model), &mut names, notes);
     let rules = Rules { codec: CODEC, ids: IdRule::Word(64), merge: false };
-    let turns = history::turns(request, rules, &mut names, notes);
+    let turns = history::turns(&request.model, &request.messages, rules, &mut names, notes);
     history::note_reasoning(&turns, notes);
     let reasons = model::reasons(&request.model);
     if reasons && request.temperature.is_some() {

@@ -61,7 +61,7 @@ impl Codec for Responses {
     fn encode(&self, request: &Request, stream: bool) -> HttpBody {
         let mut notes = Vec::new();
         let body = encode::body(request, stream, &mut notes);
-        let body = extra::complete(CODEC, request, body, &mut notes);
+        let body = extra::complete(CODEC, request, body.into(), &mut notes);
         HttpBody { path: "/responses".to_owned(), body, headers: Vec::new(), notes }
     }
 

@@ -58,7 +58,7 @@ fn digits() {
     let (_, request) = requests.iter().find(|(name, _)| *name == "parallel_results").unwrap();
     for dialect in dialects() {
         let post = dialect.codec.encode(&dialect.addressed(request), false);
-        let body = String::from_utf8(post.body).unwrap();
+        let body = String::from_utf8(post.body.into()).unwrap();
         let arguments = r#"{"id":1234567890123456789,"rate":1.10}"#;
         let quoted = serde_json::to_string(arguments).unwrap();
         assert!(body.contains(arguments) || body.contains(&quoted), "{}: {body}", dialect.name);

@@ -129,7 +129,7 @@ fn without_tools_nothing_is_said_about_them() {
         };
         for dialect in dialects() {
             let post = dialect.codec.encode(&dialect.addressed(&request), false);
-            let body = String::from_utf8(post.body).unwrap();
+            let body = String::from_utf8(post.body.into()).unwrap();
             assert!(!body.contains("tool") && !body.contains("parallel"), "{body}");
         }
     }

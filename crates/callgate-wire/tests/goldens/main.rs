@@ -9,6 +9,7 @@ mod encode;
 mod fallbacks;
 mod inbound;
 mod laws;
+mod prefix;
 mod requests;
 mod shown;
 mod witness;

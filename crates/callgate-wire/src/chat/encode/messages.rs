@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 
 use super::content::{Joined, List, WirePart};
 use crate::{
-    AnswerFormat, Part, Request,
+    AnswerFormat, Part,
     chat::profile::{InstructionsRole, Profile, ReasoningEcho},
     history::{self, Answer, Said, Turn},
     json,
@@ -20,18 +20,24 @@ use crate::{
 
 pub(super) struct Messages<'a> {
     pub(super) profile: &'a Profile,
-    pub(super) request: &'a Request,
-    /// The answer's schema, where the instructions must tell it.
+    pub(super) instructions: Instructions<'a>,
+    pub(super) turns: &'a [Turn<'a>],
+}
+
+/// What is said before the transcript; by default nothing.
+#[derive(Default)]
+pub(super) struct Instructions<'a> {
+    pub(super) own: Option<&'a str>,
+    /// The answer's schema, where they must tell it.
     pub(super) answer: Option<&'a AnswerFormat>,
-    /// What else the instructions must tell.
+    /// What else they must tell.
     pub(super) told: Option<&'a str>,
-    pub(super) turns: Vec<Turn<'a>>,
 }
 
 impl Serialize for Messages<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut seq = serializer.serialize_seq(None)?;
-        let mut instructions = self.instructions().peekable();
+        let mut instructions = self.instructions.texts().peekable();
         if instructions.peek().is_some() {
             let role = match self.profile.instructions {
                 InstructionsRole::System => "system",
@@ -60,11 +66,10 @@ impl Serialize for Messages<'_> {
     }
 }
 
-impl Messages<'_> {
-    fn instructions(&self) -> impl Iterator<Item = Cow<'_, str>> + Clone {
+impl Instructions<'_> {
+    fn texts(&self) -> impl Iterator<Item = Cow<'_, str>> + Clone {
         let answer = self.answer.into_iter().flat_map(|answer| [ANSWER_LEAD, answer.schema.get()]);
-        let own = self.request.instructions.as_deref();
-        own.into_iter().chain(answer).chain(self.told).map(Cow::Borrowed)
+        self.own.into_iter().chain(answer).chain(self.told).map(Cow::Borrowed)
     }
 }
 

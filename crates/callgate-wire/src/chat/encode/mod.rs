@@ -8,22 +8,27 @@ mod choice;
 mod content;
 mod messages;
 
-use std::sync::Arc;
+use std::{borrow::Cow, sync::Arc};
 
+use bytes::Bytes;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use self::{choice::Word, messages::Messages};
+use self::{
+    choice::Word,
+    messages::{Instructions, Messages},
+};
 use super::{
     CODEC, NAMES,
     profile::{AnswerMode, CapField, Profile, ReasoningEcho},
 };
 use crate::{
-    AnswerFormat, Note, Request, ToolDefinition, extra,
+    AnswerFormat, Message, Note, Request, ToolDefinition, extra,
     history::{self, Rules},
     json,
     names::Names,
     offer::Offer,
+    prefix::{self, Written},
 };
 
 pub(super) fn body(
@@ -31,30 +36,105 @@ pub(super) fn body(
     request: &Request,
     stream: bool,
     notes: &mut Vec<Note>,
-) -> Vec<u8> {
+) -> Bytes {
+    // What is in a body beside what the codec writes itself has no place that is known.
+    let grows = request.extra.is_none();
+    let further = |out: &mut Vec<u8>, new: &[_]| further(profile, request, new, out);
+    if grows && let Some(written) = prefix::go_on(profile, request, stream, further) {
+        notes.extend(written.notes);
+        return written.body;
+    }
+    let (mut written, is_plain) = whole(profile, request, stream);
+    if grows && is_plain {
+        prefix::keep(*profile, request, stream, &written);
+    }
+    notes.append(&mut written.notes);
+    extra::complete(CODEC, request, written.body, notes)
+}
+
+/// All of it, and whether the transcript is written as it is.
+fn whole(profile: &Profile, request: &Request, stream: bool) -> (Written, bool) {
     let schemas: usize = request.tools.iter().map(|tool| 128 + tool.parameters.get().len()).sum();
-    let mut names = Names::new(NAMES, request.tools.iter().map(|tool| &*tool.name));
-    let offer = Offer::new(request, profile.can(), &mut names, notes);
+    let mut notes = Vec::new();
+    let mut names = names(request);
+    let offer = Offer::new(request, profile.can(), &mut names, &mut notes);
+    let (turns, is_plain) = turns(profile, request, &request.messages, &mut names, &mut notes);
+    let (rest, answer) = Rest::new(profile, request, stream, &offer, &mut notes);
+    let own = request.instructions.as_deref();
+    let instructions = Instructions { own, answer, told: offer.told.as_deref() };
+    let messages = Messages { profile, instructions, turns: &turns };
+    // A body that others begin with is made so that it need not be moved for the first of them.
+    let room = if request.prefix.keeps() { 2048 } else { 0 };
+    let mut out = Vec::with_capacity(1024 + schemas + 256 * request.messages.len() + room);
+    json::write(&mut out, &Begin { model: &request.model, messages });
+    // The object goes on with the fields of the next.
+    out.pop();
+    let end = out.len() - 1;
+    let at = out.len();
+    json::write(&mut out, &rest);
+    if out.get(at + 1) == Some(&b'}') {
+        out.remove(at);
+    } else {
+        out[at] = b',';
+    }
+    (Written { body: out.into(), end, notes }, is_plain)
+}
+
+/// Messages that follow others of which all was plain; `false` where they are not.
+fn further(profile: &Profile, request: &Request, new: &[Arc<Message>], out: &mut Vec<u8>) -> bool {
+    let mut names = names(request);
+    let (turns, is_plain) = turns(profile, request, new, &mut names, &mut Vec::new());
+    if is_plain {
+        json::write(
+            out,
+            &Messages { profile, instructions: Instructions::default(), turns: &turns },
+        );
+    }
+    is_plain
+}
+
+fn names(request: &Request) -> Names<'_> {
+    Names::new(NAMES, request.tools.iter().map(|tool| &*tool.name))
+}
+
+/// Messages as turns, and whether that took nothing worth a note, and no name that depends on
+/// another message.
+fn turns<'a>(
+    profile: &Profile,
+    request: &'a Request,
+    messages: &'a [Arc<Message>],
+    names: &mut Names<'a>,
+    notes: &mut Vec<Note>,
+) -> (Vec<history::Turn<'a>>, bool) {
+    let noted = notes.len();
     let rules = Rules { codec: CODEC, ids: profile.ids.into(), merge: false };
-    let turns = history::turns(request, rules, &mut names, notes);
+    let turns = history::turns(&request.model, messages, rules, names, notes);
     if profile.reasoning != ReasoningEcho::Content {
         history::note_reasoning(&turns, notes);
     }
-    let moved = turns.iter().flat_map(|turn| &turn.answers).map(|answer| answer.images().count());
-    let count = moved.sum();
+    let answers = || turns.iter().flat_map(|turn| &turn.answers);
+    let count = answers().map(|answer| answer.images().count()).sum();
     if count > 0 {
         notes.push(Note::ImagesMoved { count });
     }
-    let body = Body::new(profile, request, stream, &offer, turns, notes);
-    let mut out = Vec::with_capacity(1024 + schemas + 256 * request.messages.len());
-    json::write(&mut out, &body);
-    out
+    // A name that is changed and no tool's may be another one after other messages.
+    let is_known = |name: &Cow<'_, str>| {
+        matches!(name, Cow::Borrowed(_)) || names.renamed().any(|(_, wire)| wire == &**name)
+    };
+    let is_plain = notes.len() == noted && answers().all(|answer| is_known(&answer.name));
+    (turns, is_plain)
 }
 
+/// What a body begins with.
 #[derive(Serialize)]
-struct Body<'a> {
+struct Begin<'a> {
     model: &'a str,
     messages: Messages<'a>,
+}
+
+/// What follows the transcript.
+#[derive(Serialize)]
+struct Rest<'a> {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     tools: Vec<Tool<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -92,15 +172,15 @@ struct StreamOptions {
     include_usage: bool,
 }
 
-impl<'a> Body<'a> {
+impl<'a> Rest<'a> {
+    /// Also the answer's schema, where the instructions must tell it.
     fn new(
         profile: &'a Profile,
         request: &'a Request,
         stream: bool,
         offer: &'a Offer<'a>,
-        turns: Vec<history::Turn<'a>>,
         notes: &mut Vec<Note>,
-    ) -> Self {
+    ) -> (Self, Option<&'a AnswerFormat>) {
         let with_tools = !offer.is_empty();
         let format = request.answer.as_ref().and_then(|answer| {
             if with_tools && !profile.answer_with_tools {
@@ -130,10 +210,7 @@ impl<'a> Body<'a> {
         let sampling = &request.sampling;
         let cap = |field| request.max_output_tokens.filter(|_| profile.cap == field);
         let tool = |(name, tool)| Tool::new(profile, name, tool);
-        let told = offer.told.as_deref();
-        Self {
-            model: &request.model,
-            messages: Messages { profile, request, answer, told, turns },
+        let rest = Self {
             tool_choice: choice::spelled(profile, &offer.choice).filter(|_| with_tools),
             parallel_tool_calls: profile
                 .parallel
@@ -153,7 +230,8 @@ impl<'a> Body<'a> {
             stream,
             stream_options: (stream && profile.stream_usage)
                 .then_some(StreamOptions { include_usage: true }),
-        }
+        };
+        (rest, answer)
     }
 }
 

@@ -218,7 +218,7 @@ fn a_tool() {
     // The schema goes in as the text it is.
     let post = Chat::openai().encode(&request, false);
     let schema = r#""parameters":{"type":"object","properties":{"z":{},"a":{"minimum":1.10}}}"#;
-    assert!(String::from_utf8(post.body).unwrap().contains(schema));
+    assert!(String::from_utf8(post.body.into()).unwrap().contains(schema));
 }
 
 #[test]

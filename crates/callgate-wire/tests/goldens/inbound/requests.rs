@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use callgate_wire::{
-    AnswerFormat, AssistantPart, Extra, Message, Part, Request, Sampling, ToolCall, ToolChoice,
-    ToolDefinition, ToolResult, inbound::Dialect,
+    AnswerFormat, AssistantPart, Extra, Message, Part, Prefix, Request, Sampling, ToolCall,
+    ToolChoice, ToolDefinition, ToolResult, inbound::Dialect,
 };
 use proptest::{collection::vec, option, prelude::*, sample::select};
 
@@ -26,7 +26,7 @@ fn same_again(dialect: Dialect, request: &Request) {
         });
         assert_eq!(received.stream, stream);
         let again = codec.encode(&received.request, stream).body;
-        let [body, again] = [body, again].map(|body| String::from_utf8(body).unwrap());
+        let [body, again] = [body, again].map(|body| String::from_utf8(body.into()).unwrap());
         assert_eq!(again, body, "{dialect:?}");
     }
 }
@@ -166,6 +166,7 @@ fn request() -> impl Strategy<Value = Request> {
                 effort: effort.map(Into::into),
                 extra: extra.map(|json| Extra { provider: "".into(), fields: json.into() }),
                 trace: None,
+                prefix: Prefix::default(),
             }
         },
     )
