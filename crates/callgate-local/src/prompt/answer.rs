@@ -7,7 +7,7 @@ use callgate_wire::Request;
 
 use super::{
     Writer,
-    steps::{Call, Step, steps},
+    steps::{Call, Outcome, Step, steps},
 };
 use crate::{LocalError, template::Role};
 
@@ -63,9 +63,9 @@ fn conversation(w: &mut Writer<'_>, request: &Request, how: &str) -> Result<(), 
 }
 
 fn finding(call: &Call<'_>) -> String {
-    let Call { name, arguments, response, failed } = call;
+    let Call { name, arguments, response, outcome } = call;
     // Under a heading of findings, a small model reads an error as one of them.
-    let outcome = if *failed { " FAILED, it found nothing" } else { "" };
+    let outcome = if *outcome == Outcome::Fine { "" } else { " FAILED, it found nothing" };
     format!("{name} {arguments}{outcome}\n{response}")
 }
 

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::{
     Writer, examples,
-    steps::{Step, steps},
+    steps::{Outcome, Step, steps},
 };
 use crate::{LocalError, session::Prompt, template::Role};
 
@@ -42,6 +42,10 @@ The functions of the examples are gone. You are now provided with these function
 
 const NOW_END: &str = "
 </tools>";
+
+/// What follows the results where a call was refused that may be made otherwise. A refusal alone makes small
+/// models give up, and told only to correct it they fill in what nobody asked for.
+const REFUSED: &str = "\nThe call was refused and nothing was done. Call the function again: leave out what nobody asked for, correct the rest.";
 
 const CALL: &str = "<tool_call>\n";
 const OPEN: &str = "[{\"name\": \"";
@@ -161,6 +165,9 @@ fn tell(w: &mut Writer<'_>, step: &Step<'_>) -> Result<(), LocalError> {
             for (index, call) in calls.iter().enumerate() {
                 w.markup(if index == 0 { "<tool_response>\n" } else { "\n<tool_response>\n" })?;
                 w.data(&call.response)?.markup("\n</tool_response>")?;
+            }
+            if calls.iter().any(|call| call.outcome == Outcome::Refused) {
+                w.markup(REFUSED)?;
             }
             w.close()?
         }

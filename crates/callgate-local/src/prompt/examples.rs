@@ -1,15 +1,15 @@
 //! The worked examples that every choosing prompt holds.
 //!
 //! Their tools are nobody's: the grammar never lets them be called. They show when to call, when
-//! to call twice, how to go on from a result, and when to answer; and that what may be left out is
-//! left out unless somebody asked for it.
+//! to call twice, how to go on from a result or a refusal, and when to answer; and that what may be
+//! left out is left out unless somebody asked for it.
 
-use super::steps::{Call, Step};
+use super::steps::{Call, Outcome, Step};
 
 /// Tools of the examples, in the shape of the real ones.
 pub(super) const TOOLS: [&str; 2] = [
     r#"{"type":"function","function":{"name":"convert_currency","description":"Convert an amount of money from one currency to another","parameters":{"type":"object","properties":{"amount":{"type":"number"},"from":{"type":"string"},"to":{"type":"string"}},"required":["amount","from","to"],"additionalProperties":false}}}"#,
-    r#"{"type":"function","function":{"name":"create_event","description":"Put an event in the calendar","parameters":{"type":"object","properties":{"title":{"type":"string"},"date":{"type":"string","format":"date"},"kind":{"type":"string","enum":["meeting","reminder"]},"place":{"type":"string"}},"required":["title","date","kind"],"additionalProperties":false}}}"#,
+    r#"{"type":"function","function":{"name":"create_event","description":"Put an event in the calendar","parameters":{"type":"object","properties":{"title":{"type":"string"},"date":{"type":"string","format":"date"},"kind":{"type":"string","enum":["meeting","reminder"]},"place":{"type":"string","minLength":1}},"required":["title","date","kind"],"additionalProperties":false}}}"#,
 ];
 
 const ANSWER: Step<'static> = Step::Answer(None);
@@ -23,11 +23,11 @@ fn calls<const N: usize>(list: [Call<'static>; N]) -> Step<'static> {
 }
 
 fn convert(arguments: &'static str, response: &'static str) -> Call<'static> {
-    Call { name: "convert_currency", arguments, response: response.into(), failed: false }
+    Call { name: "convert_currency", arguments, response: response.into(), outcome: Outcome::Fine }
 }
 
 fn event(arguments: &'static str, response: &'static str) -> Call<'static> {
-    Call { name: "create_event", arguments, response: response.into(), failed: false }
+    Call { name: "create_event", arguments, response: response.into(), outcome: Outcome::Fine }
 }
 
 pub(super) fn steps() -> Vec<Step<'static>> {
@@ -64,7 +64,7 @@ pub(super) fn steps() -> Vec<Step<'static>> {
         ANSWER,
         user("Please set a meeting called Budget in room 4 on 2024-06-08"),
         calls([Call {
-            failed: true,
+            outcome: Outcome::Refused,
             ..event(
                 r#"{"title": "Budget", "date": "2024-06-08", "kind": "meeting", "place": "room 4"}"#,
                 r#"{"error": {"kind": "rule_violation", "message": "2024-06-08 is a Saturday", "hint": "Use the next working day, 2024-06-10.", "retryable": true, "executed": false}}"#,
@@ -73,6 +73,19 @@ pub(super) fn steps() -> Vec<Step<'static>> {
         calls([event(
             r#"{"title": "Budget", "date": "2024-06-10", "kind": "meeting", "place": "room 4"}"#,
             r#"{"id": 84}"#,
+        )]),
+        ANSWER,
+        user("Please remind me of the dentist on 3 September 2024"),
+        calls([Call {
+            outcome: Outcome::Refused,
+            ..event(
+                r#"{"title": "Dentist", "date": "2024-09-03", "kind": "reminder", "place": ""}"#,
+                r#"{"error": {"kind": "schema_mismatch", "message": "The arguments do not fit the tool's schema: /place must have at least 1 characters, got \"\". The tool was not called.", "hint": "Correct what is named above and call again; the same arguments would be refused again.", "retryable": true, "executed": false}}"#,
+            )
+        }]),
+        calls([event(
+            r#"{"title": "Dentist", "date": "2024-09-03", "kind": "reminder"}"#,
+            r#"{"id": 85}"#,
         )]),
         ANSWER,
     ]

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use callgate_wire::{AssistantPart, Message, ToolResult};
 
-use super::results::{body, text};
+use super::results::{body, text, wants_correction};
 
 /// What happened next.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,8 +22,15 @@ pub(super) struct Call<'a> {
     pub(super) arguments: &'a str,
     /// Nothing where the transcript has no result for it.
     pub(super) response: Cow<'a, str>,
-    /// Whether the response is a refusal or a failure.
-    pub(super) failed: bool,
+    pub(super) outcome: Outcome,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Outcome {
+    Fine,
+    /// Nothing was done, and the call may be made otherwise.
+    Refused,
+    Failed,
 }
 
 pub(super) fn steps<M: AsRef<Message>>(messages: &[M]) -> Vec<Step<'_>> {
@@ -53,13 +60,23 @@ fn assistant<'a, M: AsRef<Message>>(content: &'a [AssistantPart], later: &'a [M]
                     name: &call.name,
                     arguments: &call.arguments,
                     response: result.map_or(Cow::Borrowed(""), |result| body(result).into()),
-                    failed: result.is_some_and(|result| result.is_error),
+                    outcome: result.map_or(Outcome::Fine, outcome),
                 });
             }
             AssistantPart::Reasoning { .. } | AssistantPart::Opaque(_) => {}
         }
     }
     if calls.is_empty() { Step::Answer(Some(said.into())) } else { Step::Calls(calls) }
+}
+
+fn outcome(result: &ToolResult) -> Outcome {
+    if wants_correction(result) {
+        Outcome::Refused
+    } else if result.is_error {
+        Outcome::Failed
+    } else {
+        Outcome::Fine
+    }
 }
 
 fn result_of<'a, M: AsRef<Message>>(id: &str, later: &'a [M]) -> Option<&'a ToolResult> {

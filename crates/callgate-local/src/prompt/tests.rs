@@ -125,6 +125,32 @@ fn a_free_turn_begins_where_the_marks_would_be() {
 }
 
 #[test]
+fn only_after_a_refusal_is_another_call_asked_for() {
+    let v = vocabulary();
+    let w = || Writer::new(&v, Template::ChatMl).unwrap();
+    for (kind, executed, asked) in [
+        ("schema_mismatch", false, true),
+        ("rule_violation", false, true),
+        ("tool_error", true, false),
+    ] {
+        let error = format!(
+            r#"{{"ok":false,"error":{{"kind":"{kind}","retryable":true,"executed":{executed}}}}}"#
+        );
+        let messages = [
+            Message::user("Both tickets?"),
+            Message::Assistant { content: vec![call("call_1", "{}"), call("call_2", "{}")] },
+            result("call_1", &error),
+            result("call_2", r#"{"ok":true,"result":{}}"#),
+        ];
+        let request = Request { messages: messages.map(Arc::new).into(), ..request() };
+        let turn = Calling::new(w(), &request).unwrap().turn(&w()).unwrap();
+        let told = shown(&turn, &v);
+        let (_, after) = told.rsplit_once("⟦/tool_response⟧").unwrap();
+        assert_eq!(after.contains("Call the function again"), asked, "{kind}: {after}");
+    }
+}
+
+#[test]
 fn a_turn_is_written_as_it_was_decoded() {
     let (v, request) = (vocabulary(), request());
     let w = || Writer::new(&v, Template::ChatMl).unwrap();
