@@ -55,8 +55,6 @@ pub struct Session {
     leave: CancellationToken,
     /// The effects of the first events, where they were written and nothing was done about them.
     begun: Vec<Effect>,
-    /// The effects of the event that is being stepped; empty between two.
-    stepped: Vec<Effect>,
     journal: Arc<dyn Journal>,
     approver: Arc<dyn Approver>,
     /// The body of the last request, where bodies are kept.
@@ -100,7 +98,6 @@ impl Session {
             cancel,
             leave: CancellationToken::new(),
             begun: Vec::new(),
-            stepped: Vec::new(),
             journal,
             approver,
             body: None,
@@ -427,7 +424,7 @@ impl Session {
     /// append together with the messages that it settles, and gives the effects to perform.
     async fn record(&mut self, input: Event, settles: &[u64]) -> Result<Vec<Effect>, EngineError> {
         let mut batch = Vec::with_capacity(4);
-        let mut effects = Vec::new();
+        let (mut stepped, mut effects) = (Vec::new(), Vec::new());
         let mut next = Some(input);
         let mut queue = VecDeque::new();
         // What follows from an event happens when it does.
@@ -435,8 +432,8 @@ impl Session {
         while let Some(event) = next.take().or_else(|| queue.pop_front()) {
             let record = Record { run: self.run.id().clone(), seq: self.seq, at, event };
             self.seq += 1;
-            step_into(&mut self.run, &record, &mut self.stepped);
-            for effect in self.stepped.drain(..) {
+            step_into(&mut self.run, &record, &mut stepped);
+            for effect in stepped.drain(..) {
                 match effect {
                     Effect::Append(event) => queue.push_back(event),
                     other => effects.push(other),

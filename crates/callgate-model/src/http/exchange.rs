@@ -39,15 +39,15 @@ impl HttpModel {
         sent: impl Future<Output = Result<Answer, Lost>>,
         attempt: &Attempt<'_>,
     ) -> Result<Reply, ProviderError> {
-        let Attempt { url, request, show, keep } = *attempt;
-        let sent = match show {
-            Some(_) => within(self.options.idle, url, sent).await?,
+        let sent = match attempt.show {
+            Some(_) => within(self.options.idle, attempt.url, sent).await?,
             None => sent.await,
         };
-        let mut answer = sent.map_err(|lost| failure::unanswered(lost, &self.endpoint, url))?;
+        let mut answer =
+            sent.map_err(|lost| failure::unanswered(lost, &self.endpoint, attempt.url))?;
         let status = answer.status;
         tracing::debug!(model = %self.id, status, "the model answers");
-        if let Some(keep) = keep {
+        if let Some(keep) = attempt.keep {
             keep.status(status);
         }
 
@@ -55,9 +55,9 @@ impl HttpModel {
             && (300..400).contains(&status)
         {
             let location = String::from_utf8_lossy(location.as_bytes());
-            return Err(failure::moved(url, &location, status));
+            return Err(failure::moved(attempt.url, &location, status));
         }
-        if let Some(show) = show
+        if let Some(show) = attempt.show
             && (200..300).contains(&status)
             && may_be_events(&answer.headers)
         {
@@ -67,12 +67,12 @@ impl HttpModel {
         // The headers lie in the memory that is read into: let go, it is there for what comes next.
         let advice = Advice::of(&std::mem::take(&mut answer.headers));
         let body = self.body(&mut answer, attempt).await?;
-        let reply = self.codec.decode(request, status, advice.after_ms, &body);
+        let reply = self.codec.decode(attempt.request, status, advice.after_ms, &body);
         let reply = reply.map_err(|mut error| {
             advice.overrule(&mut error);
             error
         })?;
-        if let Some(show) = show {
+        if let Some(show) = attempt.show {
             // The server did not stream although it was asked to.
             for delta in deltas(&reply) {
                 show(delta);

@@ -188,10 +188,14 @@ impl HttpModel {
                 keep.begin(&to.shown, &body, attempt + 1, self.endpoint.secret());
             }
             let headers = self.headers(&headers, request.trace.as_ref(), stream);
-            let sent = pin!(self.transport.post(&to, headers, body.clone()));
             let show = stream.then_some(&show as OnDelta<'_>);
             let asked = Attempt { url: &to.shown, request, show, keep };
-            let mut error = match self.exchange(sent, &asked).await {
+            let answered = {
+                // Let go before the wait that may follow: nobody reads what is still under way.
+                let sent = pin!(self.transport.post(&to, headers, body.clone()));
+                self.exchange(sent, &asked).await
+            };
+            let mut error = match answered {
                 Ok(reply) => return Ok(Reply { notes, ..reply }),
                 Err(error) => error,
             };
@@ -217,7 +221,7 @@ impl Model for HttpModel {
     }
 
     fn reply<'a>(&'a self, request: &'a Request, on_delta: Option<OnDelta<'a>>) -> ReplyFuture<'a> {
-        Box::pin(self.reply_within(request, on_delta, None))
+        self.reply_within(request, on_delta, None)
     }
 
     fn reply_keeping<'a>(
@@ -226,25 +230,28 @@ impl Model for HttpModel {
         on_delta: Option<OnDelta<'a>>,
         keep: &'a Keep,
     ) -> ReplyFuture<'a> {
-        Box::pin(self.reply_within(request, on_delta, Some(keep)))
+        self.reply_within(request, on_delta, Some(keep))
     }
 }
 
 impl HttpModel {
-    async fn reply_within(
-        &self,
-        request: &Request,
-        on_delta: Option<OnDelta<'_>>,
-        keep: Option<&Keep>,
-    ) -> Result<Reply, ProviderError> {
-        let addressed = self.addressed(request);
-        let request = addressed.as_deref().unwrap_or(request);
-        let shown = AtomicBool::new(false);
-        let attempts = pin!(self.attempts(request, on_delta, &shown, keep));
-        match tokio::time::timeout(self.options.overall, attempts).await {
-            Ok(result) => result,
-            Err(_) => Err(self.out_of_time(shown.load(Relaxed))),
-        }
+    /// No `async fn`: its arguments would have two places in the future.
+    fn reply_within<'a>(
+        &'a self,
+        request: &'a Request,
+        on_delta: Option<OnDelta<'a>>,
+        keep: Option<&'a Keep>,
+    ) -> ReplyFuture<'a> {
+        Box::pin(async move {
+            let addressed = self.addressed(request);
+            let request = addressed.as_deref().unwrap_or(request);
+            let shown = AtomicBool::new(false);
+            let attempts = pin!(self.attempts(request, on_delta, &shown, keep));
+            match tokio::time::timeout(self.options.overall, attempts).await {
+                Ok(result) => result,
+                Err(_) => Err(self.out_of_time(shown.load(Relaxed))),
+            }
+        })
     }
 
     fn out_of_time(&self, shown: bool) -> ProviderError {

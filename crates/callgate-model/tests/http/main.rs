@@ -352,6 +352,37 @@ async fn dead_server(who: &str) {
     assert!(error.message.contains("Is Ollama running? Start it with `ollama serve`"), "{error}");
 }
 
+/// What is given up is not left to run while the next attempt is waited for.
+#[tokio::test]
+async fn an_attempt_is_let_go_before_the_wait() {
+    let server = Server::start(vec![vec![Act::Hang]]).await;
+    let first_delay = Duration::from_secs(60);
+    let options = HttpOptions { idle: Duration::from_secs(1), first_delay, ..options() };
+    let (model, request) = (model(&server, options), request());
+    let let_go = async {
+        while server.seen.lock().unwrap().abandoned == 0 {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    let ignore = |_| ();
+    tokio::select! {
+        reply = model.reply(&request, Some(&ignore)) => panic!("{reply:?}"),
+        () = let_go => {}
+        () = tokio::time::sleep(Duration::from_secs(20)) => panic!("the connection is still open"),
+    }
+}
+
+/// The largest that glibc keeps in a thread's own cache: threads wait for each other over what is larger,
+/// and a run makes one of these a hop.
+#[tokio::test]
+async fn a_reply_on_its_way_is_small() {
+    let server = Server::start(Vec::new()).await;
+    let (model, request) = (model(&server, options()), request());
+    let reply = model.reply(&request, None);
+    let size = size_of_val(&*reply);
+    assert!(size <= 1032, "{size}");
+}
+
 #[tokio::test]
 async fn dropping_the_reply_closes_the_connection() {
     let server = Server::start(vec![vec![Act::Hang]]).await;
