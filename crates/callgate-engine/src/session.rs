@@ -61,6 +61,16 @@ pub struct Session {
     body: Option<Arc<str>>,
     /// Whether somebody sends the spans of the run.
     traced: bool,
+    scratch: Scratch,
+}
+
+/// What a batch of events is worked out in, kept for the next.
+#[derive(Default)]
+struct Scratch {
+    /// What one event had for effects.
+    stepped: Vec<Effect>,
+    /// Events that follow from those before.
+    queue: VecDeque<Event>,
 }
 
 /// What is under way.
@@ -102,6 +112,7 @@ impl Session {
             approver,
             body: None,
             traced,
+            scratch: Scratch::default(),
         }
     }
 
@@ -170,7 +181,9 @@ impl Session {
             start.trace = trace::current();
         }
         start.catalog = self.engine.keep_catalog(&self.journal).await?;
-        self.begun = self.record(Event::RunStarted(start.into()), &[]).await?;
+        let mut begun = Vec::new();
+        self.record(Event::RunStarted(start.into()), &[], &mut begun).await?;
+        self.begun = begun;
         Ok(())
     }
 
@@ -188,7 +201,8 @@ impl Session {
     /// # Errors
     /// The journal failed.
     pub async fn say(&mut self, text: &str) -> Result<Outcome, EngineError> {
-        let said = self.record(Event::UserSaid { text: text.into() }, &[]).await?;
+        let mut said = Vec::new();
+        self.record(Event::UserSaid { text: text.into() }, &[], &mut said).await?;
         self.drive(said, VecDeque::new()).await
     }
 
@@ -200,15 +214,18 @@ impl Session {
         if mail.iter().any(|message| matches!(message.body, Inbox::Cancel { .. })) {
             let by = mail.iter().find_map(|message| message.body.by().cloned());
             let ids: Vec<u64> = mail.iter().map(|message| message.id).collect();
-            self.record(Event::CancelRequested { by }, &ids).await?;
+            let mut effects = Vec::new();
+            self.record(Event::CancelRequested { by }, &ids, &mut effects).await?;
             if let Some(finish) = self.run.finish() {
                 return Ok(Outcome::Finished(finish.clone()));
             }
-            let resumed = self.record(resumed, &[]).await?;
-            return self.drive(resumed, VecDeque::new()).await;
+            effects.clear();
+            self.record(resumed, &[], &mut effects).await?;
+            return self.drive(effects, VecDeque::new()).await;
         }
-        let resumed = self.record(resumed, &[]).await?;
-        self.drive(resumed, mail).await
+        let mut effects = Vec::new();
+        self.record(resumed, &[], &mut effects).await?;
+        self.drive(effects, mail).await
     }
 
     /// Another token to cancel by, for the next words of a chat.
@@ -246,7 +263,7 @@ impl Session {
         let mut settles: Option<u64> = None;
         loop {
             let mut ended = false;
-            for effect in effects {
+            for effect in effects.drain(..) {
                 match effect {
                     Effect::Append(_) => {}
                     Effect::CallModel { hop, request, timeout } => {
@@ -354,7 +371,7 @@ impl Session {
                 }
             };
             self.remember_body(&input);
-            effects = self.record(input, settles.as_slice()).await?;
+            self.record(input, settles.as_slice(), &mut effects).await?;
         }
     }
 
@@ -421,18 +438,22 @@ impl Session {
     }
 
     /// Steps the machine with an input and all that follows from it, writes it down in one
-    /// append together with the messages that it settles, and gives the effects to perform.
-    async fn record(&mut self, input: Event, settles: &[u64]) -> Result<Vec<Effect>, EngineError> {
+    /// append together with the messages that it settles, and adds the effects to perform.
+    async fn record(
+        &mut self,
+        input: Event,
+        settles: &[u64],
+        effects: &mut Vec<Effect>,
+    ) -> Result<(), EngineError> {
         let mut batch = Vec::with_capacity(4);
-        let (mut stepped, mut effects) = (Vec::new(), Vec::new());
+        let Scratch { stepped, queue } = &mut self.scratch;
         let mut next = Some(input);
-        let mut queue = VecDeque::new();
         // What follows from an event happens when it does.
         let at = self.engine.now();
         while let Some(event) = next.take().or_else(|| queue.pop_front()) {
             let record = Record { run: self.run.id().clone(), seq: self.seq, at, event };
             self.seq += 1;
-            step_into(&mut self.run, &record, &mut stepped);
+            step_into(&mut self.run, &record, stepped);
             for effect in stepped.drain(..) {
                 match effect {
                     Effect::Append(event) => queue.push_back(event),
@@ -443,13 +464,13 @@ impl Session {
         }
         let Some(observer) = &self.observer else {
             self.journal.append_taking(batch, settles).await?;
-            return Ok(effects);
+            return Ok(());
         };
         self.journal.append_settling(&batch, settles).await?;
         for record in batch {
             observer(&Notice::Record(Arc::new(record)));
         }
-        Ok(effects)
+        Ok(())
     }
 }
 

@@ -84,8 +84,8 @@ impl Decoder<'_> {
         Ok((String::from_utf8_lossy(&text).into_owned(), end))
     }
 
-    /// Text until the model closes its turn, each token as `bytes` shows it. `piece` gets it as it
-    /// comes, never half a character.
+    /// Text until the model closes its turn, each token as `bytes` shows it; a turn is not closed before
+    /// anything was said. `piece` gets it as it comes, never half a character.
     pub(crate) fn free(
         &mut self,
         ends: &[u32],
@@ -95,10 +95,12 @@ impl Decoder<'_> {
     ) -> Result<(String, End), LocalError> {
         let mut text = String::new();
         let mut pending = Vec::new();
+        let mut said = false;
         let end = loop {
-            let Some(token) = likeliest(&logits, |_| true) else {
+            let Some(token) = likeliest(&logits, |token| said || !ends.contains(&token)) else {
                 return Err(LocalError::grammar("the model gives no numbers"));
             };
+            said = true;
             if ends.contains(&token) {
                 break End::Complete;
             }

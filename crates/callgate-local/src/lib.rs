@@ -42,6 +42,7 @@ mod decode;
 mod error;
 mod gguf;
 mod grammar;
+mod guidance;
 mod local;
 mod model;
 mod optional;

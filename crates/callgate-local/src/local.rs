@@ -27,6 +27,7 @@ use crate::{
     LocalError, Template,
     cache::PrefixCache,
     grammar::Grammars,
+    guidance::Guidance,
     model::{Config, Weights},
     session::Session,
     tokenizer::Vocabulary,
@@ -117,6 +118,7 @@ fn load(path: &Path, options: LocalOptions) -> Result<Engine, LocalError> {
     let config = Config::read(&content, options.context)?;
     let template = Template::of(&content)?;
     let vocabulary = Vocabulary::read(&content)?;
+    let guidance = Guidance::of(&content);
     let weights = Weights::load(&content, &mut reader, config).map_err(gguf)?;
     let grammars = Grammars::new(&vocabulary)?;
     let disk =
@@ -126,6 +128,7 @@ fn load(path: &Path, options: LocalOptions) -> Result<Engine, LocalError> {
         session: Session::new(Arc::new(weights), disk),
         vocabulary,
         grammars,
+        guidance,
         template,
         name: options.name.unwrap_or_else(|| stem().into_owned()),
     })

@@ -9,6 +9,7 @@ use crate::{
     Decoding, LocalError, bound,
     decode::{Decoder, End},
     grammar::{Around, Grammars, tell},
+    guidance::Guidance,
     optional::Optional,
     options::{Options, options},
     prompt::{self, ANSWER, Calling, LAST, NAME_END, NEXT, Writer},
@@ -24,19 +25,12 @@ const DEFAULT_OUTPUT: u32 = 1024;
 /// Calls in one turn. More at once than this is a model that lost count.
 const CALLS_PER_TURN: usize = 8;
 
-/// How much likelier `answer` must be than a tool after a call was refused with advice: small models give
-/// up rather than correct it.
-///
-/// Everywhere else the likelier of the two is taken as it is. What the model would write first if nothing
-/// opened a call for it says no more about its wish to call: Qwen2.5-Coder never learnt `<tool_call>`,
-/// and opens turns with and without a need for tools alike.
-const LEAN_TO_CORRECT: f32 = 4.0;
-
 /// Everything that turns share.
 pub(crate) struct Engine {
     pub(crate) session: Session,
     pub(crate) vocabulary: Vocabulary,
     pub(crate) grammars: Grammars,
+    pub(crate) guidance: Guidance,
     pub(crate) template: Template,
     pub(crate) name: String,
 }
@@ -60,6 +54,7 @@ impl Engine {
                 generated: 0,
             },
             grammars: &self.grammars,
+            guidance: self.guidance,
             template: self.template,
             request,
             emit,
@@ -79,6 +74,7 @@ impl Engine {
 struct Turn<'a> {
     decoder: Decoder<'a>,
     grammars: &'a Grammars,
+    guidance: Guidance,
     template: Template,
     request: &'a Request,
     emit: &'a mut dyn FnMut(Delta),
@@ -103,7 +99,8 @@ impl<'a> Turn<'a> {
 
     /// Whatever the model writes: calls as they read, or its text where none does.
     fn written(&mut self) -> Result<(Vec<AssistantPart>, End), LocalError> {
-        let prompt = Calling::new(self.writer()?, self.request)?.turn(&self.writer()?)?;
+        let prompt =
+            Calling::new(self.writer()?, self.request, self.guidance)?.turn(&self.writer()?)?;
         let logits = self.begin(&prompt)?;
         let ends = self.ends();
         let (text, end) = self.decoder.free(&ends, Vocabulary::marked, logits, |_| {})?;
@@ -132,7 +129,7 @@ impl<'a> Turn<'a> {
         let mut calls: Vec<ToolCall> = Vec::new();
         let first = calls_so_far(&self.request.messages);
         let many = self.request.parallel_tool_calls != Some(false);
-        let calling = Calling::new(self.writer()?, self.request)?;
+        let calling = Calling::new(self.writer()?, self.request, self.guidance)?;
         let logits = self.begin(&calling.name(&self.writer()?)?)?;
         let (mut name, end) = self.name(options, logits)?;
         if end == End::Length || (options.answer && name == ANSWER) {
@@ -175,7 +172,7 @@ impl<'a> Turn<'a> {
         let mut answer = Vec::new();
         self.decoder.vocabulary.data(ANSWER, &mut answer)?;
         if let Some(logit) = answer.first().and_then(|token| logits.get_mut(*token as usize)) {
-            *logit -= lean(&self.request.messages);
+            *logit += self.guidance.threshold(wants_correction(&self.request.messages));
         }
         let names = options.tools.iter().map(|tool| &*tool.name);
         let matcher =
@@ -266,12 +263,13 @@ impl<'a> Turn<'a> {
     }
 }
 
-fn lean(messages: &[Arc<Message>]) -> f32 {
+/// Whether a call was just refused that may be made otherwise.
+fn wants_correction(messages: &[Arc<Message>]) -> bool {
     let mut results = messages.iter().rev().map_while(|message| match &**message {
         Message::Tool(result) => Some(result),
         _ => None,
     });
-    if results.any(prompt::wants_correction) { LEAN_TO_CORRECT } else { 0.0 }
+    results.any(prompt::wants_correction)
 }
 
 fn calls_so_far(messages: &[Arc<Message>]) -> usize {

@@ -35,7 +35,7 @@ fn noise(seed: usize, count: usize) -> Vec<f32> {
         .collect()
 }
 
-fn write_model(path: &Path) {
+fn write_model(path: &Path, change: fn(&str, &mut [f32])) {
     let width = testing::WIDTH as usize;
     let mut shapes = vec![
         ("token_embd.weight".to_owned(), vec![testing::VOCABULARY, width]),
@@ -60,7 +60,8 @@ fn write_model(path: &Path) {
         .into_iter()
         .enumerate()
         .map(|(seed, (name, shape))| {
-            let numbers = noise(seed, shape.iter().product());
+            let mut numbers = noise(seed, shape.iter().product());
+            change(&name, &mut numbers);
             let tensor = Tensor::from_vec(numbers, shape, &Device::Cpu).unwrap();
             (name, QTensor::quantize(&tensor, GgmlDType::F32).unwrap())
         })
@@ -78,9 +79,14 @@ struct Tiny {
 }
 
 fn tiny(context: usize) -> Tiny {
+    changed(context, |_, _| ())
+}
+
+/// With numbers of its own in the tensors of these names.
+fn changed(context: usize, change: fn(&str, &mut [f32])) -> Tiny {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("tiny.gguf");
-    write_model(&path);
+    write_model(&path, change);
     let model = open(&path, context, None);
     Tiny { folder, model }
 }
@@ -258,19 +264,39 @@ async fn what_was_read_is_not_read_again_and_changes_nothing() {
     let (path, prefixes) = (t.folder.path().join("tiny.gguf"), t.folder.path().join("prefixes"));
     let first = open(&path, 8192, Some(prefixes.clone()));
     assert_eq!(reply(&first, &request).await.content, cold.content);
-    assert_eq!(fs::read_dir(&prefixes).unwrap().count(), 2, "the examples, and they and the tools");
+    assert_eq!(
+        fs::read_dir(&prefixes).unwrap().count(),
+        1,
+        "the tools: so small a model is shown no examples"
+    );
     let second = open(&path, 8192, Some(prefixes));
     let stored = reply(&second, &request).await;
     assert_eq!(stored.content, cold.content);
     assert!(stored.usage.cached_tokens > stored.usage.input_tokens / 2, "{:?}", stored.usage);
+}
 
-    // Other tools share the examples.
-    let path = t.folder.path().join("tiny.gguf");
-    let third = open(&path, 8192, Some(t.folder.path().join("prefixes")));
-    let others = Request { tools: request.tools[..1].to_vec().into(), ..request };
-    let usage = reply(&third, &others).await.usage;
-    assert!(usage.cached_tokens > usage.input_tokens / 2, "{usage:?}");
-    assert!(usage.cached_tokens < stored.usage.cached_tokens);
+/// Where every token's first number is positive, the one whose own is largest is always the likeliest.
+fn closes_at_once(name: &str, numbers: &mut [f32]) {
+    const CLOSE: usize = 256;
+    if name == "token_embd.weight" {
+        for (token, row) in numbers.chunks_mut(testing::WIDTH as usize).enumerate() {
+            row[0] = if token == CLOSE { 50.0 } else { 5.0 };
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_turn_is_not_closed_before_anything_was_said() {
+    let t = changed(8192, closes_at_once);
+    for (model, choice) in [
+        (t.model.decoding(Decoding::Free), ToolChoice::Auto),
+        (t.model.decoding(Decoding::Grammar), ToolChoice::None),
+    ] {
+        let reply = reply(&model, &request(choice)).await;
+        assert_eq!(reply.stop, Stop::End);
+        assert_eq!(reply.usage.output_tokens, 1, "and then at once");
+        assert_eq!(reply.text().chars().count(), 1);
+    }
 }
 
 #[tokio::test]

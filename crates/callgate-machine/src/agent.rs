@@ -1,6 +1,6 @@
 //! Agents: one file that says what is wanted, with which tools, and within which bounds.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
 use callgate_contract::{Mode, catalog::Mistake, catalog::Source, schema::Schema};
 use callgate_wire::ToolChoice;
@@ -30,7 +30,7 @@ pub struct Agent {
     pub model: Option<ModelNames>,
     /// System instructions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub instructions: Option<String>,
+    pub instructions: Option<Arc<str>>,
     /// Contract files, as paths or globs beside this file.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tools: Vec<String>,

@@ -74,10 +74,9 @@ pub(crate) fn effect(run: &Run) -> Effect {
         }
         None => offered,
     };
-    let model = run.start.as_ref().map_or("", |start| &start.model);
     let request = Request {
-        model: model.split_once([':', '/']).map_or(model, |(_, name)| name).to_owned(),
-        instructions: agent.instructions.as_deref().map(Into::into),
+        model: run.model.clone(),
+        instructions: agent.instructions.clone(),
         messages: run.messages.clone(),
         tools: offered,
         tool_choice: run.choice.clone(),
@@ -89,6 +88,11 @@ pub(crate) fn effect(run: &Run) -> Effect {
         ..Request::default()
     };
     Effect::CallModel { hop: run.hop, request: Box::new(request), timeout: policy::time_left(run) }
+}
+
+/// A model's own name: its id without the provider.
+pub(crate) fn name_of(id: &str) -> Arc<str> {
+    id.split_once([':', '/']).map_or(id, |(_, name)| name).into()
 }
 
 fn with_answer_tool(

@@ -429,7 +429,7 @@ pub(crate) fn start(run: &Run, index: usize) -> Event {
 
 /// The same for every attempt of a call.
 pub(crate) fn key(run: &Run, call: &str) -> Arc<str> {
-    format!("{}/{call}", run.maker()).into()
+    [run.maker(), "/", call].concat().into()
 }
 
 /// The effect of a recorded question to a person.

@@ -15,7 +15,7 @@ use foldhash::HashMap;
 use serde_json::value::{RawValue, to_raw_value};
 
 use crate::{
-    Agent,
+    Agent, ask,
     event::{AnswerSchema, RunStarted, Shown},
     offering::{Later, Offering},
 };
@@ -201,8 +201,7 @@ impl Mount {
 
     /// A request of the first model in the words of one that stands in.
     pub fn translated(&self, model: &str, request: &Request) -> Request {
-        let name = model.split_once([':', '/']).map_or(model, |(_, name)| name);
-        let mut request = Request { model: name.to_owned(), ..request.clone() };
+        let mut request = Request { model: ask::name_of(model), ..request.clone() };
         let Some(mount) = self.shown_to(Some(model)) else { return request };
         // A tool that is in no catalog, such as the final one, stays as it is.
         let own: HashMap<&str, &ToolDefinition> =

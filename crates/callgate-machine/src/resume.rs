@@ -109,6 +109,7 @@ fn amend_start(run: &mut Run, resumed: &RunResumed) {
     let start = Arc::make_mut(start);
     if let Some(model) = &resumed.model {
         start.model = model.clone();
+        run.model = ask::name_of(model);
     }
     if let Some(fallbacks) = &resumed.fallbacks {
         start.fallbacks.clone_from(fallbacks);

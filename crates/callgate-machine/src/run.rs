@@ -43,6 +43,8 @@ pub struct Run {
     /// The model of the last reply, where it was not the first.
     pub(crate) replied_by: Option<Arc<str>>,
     pub(crate) start: Option<Arc<RunStarted>>,
+    /// The name by which the provider knows the model that is asked.
+    pub(crate) model: Arc<str>,
     pub(crate) answer: Option<Answer>,
     pub(crate) started_at: u64,
     pub(crate) now: u64,
@@ -232,6 +234,7 @@ impl Run {
             rests: BTreeMap::new(),
             replied_by: None,
             start: None,
+            model: "".into(),
             answer: None,
             started_at: 0,
             now: 0,

@@ -68,6 +68,7 @@ fn advance(run: &mut Run, record: &Record, out: &mut Vec<Effect>) {
         Event::RunStarted(start) => {
             run.started_at = record.at;
             run.start = Some(start.clone());
+            run.model = ask::name_of(&start.model);
             let answer = start.answer.as_ref().map(Answer::compile).transpose();
             run.messages.push(Arc::new(Message::user(start.goal.clone())));
             let next = match (answer, run.mount.too_many()) {

@@ -1,5 +1,7 @@
 //! The seam between neutral values and one provider's bytes.
 
+use std::borrow::Cow;
+
 use bytes::Bytes;
 
 use crate::{AssistantPart, Note, ProviderError, Reply, Request};
@@ -8,7 +10,7 @@ use crate::{AssistantPart, Note, ProviderError, Reply, Request};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HttpBody {
     /// Path below the base URL, such as `/chat/completions`, and a query where one is needed.
-    pub path: String,
+    pub path: Cow<'static, str>,
     /// JSON.
     pub body: Bytes,
     /// Headers of the API itself, such as its version; credentials are the endpoint's.

@@ -1,6 +1,6 @@
 //! The end of a reply, whole or streamed, of any provider: the same judgement.
 
-use std::sync::Arc;
+use std::{borrow::Cow, sync::Arc};
 
 use crate::{
     AssistantPart, Delta, Message, ProviderError, ProviderErrorKind, Reply, Request, Retry, Stop,
@@ -11,11 +11,11 @@ use crate::{
 
 /// What a reply's end needs of its request, kept while a stream is running.
 #[derive(Debug, Clone)]
-pub(crate) struct Asked {
+pub(crate) struct Asked<'a> {
     codec: &'static str,
     model: Arc<str>,
     cap: Option<u32>,
-    messages: Vec<Arc<Message>>,
+    messages: Cow<'a, [Arc<Message>]>,
     restore: Restore,
     tools: Arc<[crate::ToolDefinition]>,
 }
@@ -29,16 +29,21 @@ pub(crate) struct Ended {
     pub(crate) model: Option<String>,
 }
 
-impl Asked {
-    pub(crate) fn new(request: &Request, codec: &'static str, rule: NameRule) -> Self {
+impl<'a> Asked<'a> {
+    pub(crate) fn new(request: &'a Request, codec: &'static str, rule: NameRule) -> Self {
         Self {
             codec,
-            model: Arc::from(&*request.model),
+            model: Arc::clone(&request.model),
             cap: request.max_output_tokens,
-            messages: request.messages.clone(),
+            messages: request.messages.as_slice().into(),
             restore: Names::back(rule, request.tools.iter().map(|tool| &*tool.name)),
             tools: Arc::clone(&request.tools),
         }
+    }
+
+    /// The same, for as long as a stream runs.
+    pub(crate) fn kept(self) -> Asked<'static> {
+        Asked { messages: self.messages.into_owned().into(), ..self }
     }
 
     /// Whether a tool of this name is on offer.

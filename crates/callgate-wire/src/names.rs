@@ -21,7 +21,7 @@
 
 use std::{borrow::Cow, sync::Arc};
 
-use foldhash::{HashMap, HashMapExt as _, HashSet};
+use foldhash::{HashMap, HashMapExt as _, HashSet, HashSetExt as _};
 
 use crate::{Delta, ids::fnv1a};
 
@@ -67,6 +67,8 @@ fn is_known(byte: u8) -> bool {
 #[derive(Debug)]
 pub struct Names<'a> {
     rule: NameRule,
+    /// Names that go as they are. Looked at, and put into `used`, only once another is made up.
+    fitting: Vec<&'a str>,
     used: HashSet<Cow<'a, str>>,
     renamed: HashMap<&'a str, String>,
     /// Those of the tools, in order.
@@ -76,9 +78,9 @@ pub struct Names<'a> {
 impl<'a> Names<'a> {
     /// The map for these tools.
     pub fn new(rule: NameRule, tools: impl IntoIterator<Item = &'a str> + Clone) -> Self {
-        let fitting = tools.clone().into_iter().filter(|name| rule.admits(name));
-        let used = fitting.map(Cow::Borrowed).collect();
-        let mut names = Self { rule, used, renamed: HashMap::new(), of_tools: Vec::new() };
+        let fitting = tools.clone().into_iter().filter(|name| rule.admits(name)).collect();
+        let (used, renamed, of_tools) = (HashSet::new(), HashMap::new(), Vec::new());
+        let mut names = Self { rule, fitting, used, renamed, of_tools };
         for name in tools {
             if !rule.admits(name) && !names.renamed.contains_key(name) {
                 let wire = names.rename(name).to_owned();
@@ -90,10 +92,8 @@ impl<'a> Names<'a> {
 
     /// The name on the wire. One that is no tool's, from the transcript, is mapped alike.
     pub fn wire(&mut self, name: &'a str) -> Cow<'a, str> {
-        if self.rule.admits(name)
-            && (self.used.contains(name) || self.used.insert(Cow::Borrowed(name)))
-            && !self.is_taken_from(name)
-        {
+        if self.rule.admits(name) && !self.is_taken_from(name) {
+            self.fitting.push(name);
             return Cow::Borrowed(name);
         }
         if let Some(wire) = self.renamed.get(name) {
@@ -109,6 +109,7 @@ impl<'a> Names<'a> {
 
     fn rename(&mut self, name: &'a str) -> &str {
         let cleaned = self.rule.cleaned(name);
+        self.used.extend(self.fitting.drain(..).map(Cow::Borrowed));
         let mut wire = cleaned.clone();
         let mut salt = String::new();
         while wire.len() > MAX || self.used.contains(&*wire) {

@@ -288,7 +288,7 @@ mod tests {
             request.messages.extend(hop(id));
             assert!(goes_on(&request), "{id}");
         }
-        request.model.push('x');
+        request.model = "x".into();
         assert!(!goes_on(&request), "another model");
         request.messages.extend(hop("a"));
         assert!(!goes_on(&request), "an id that was there");

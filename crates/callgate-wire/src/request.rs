@@ -12,7 +12,7 @@ use crate::{Prefix, TraceContext};
 #[derive(Debug, Clone, Default)]
 pub struct Request {
     /// The provider's own name of the model, without the `provider:` prefix.
-    pub model: String,
+    pub model: Arc<str>,
     /// System instructions; sent first, in whatever place the provider has for them.
     pub instructions: Option<Arc<str>>,
     /// The transcript, oldest first. Shared, so that a long run does not copy it at every hop.

@@ -185,7 +185,7 @@ impl AgentBuilder {
 
     /// System instructions.
     #[must_use]
-    pub fn instructions(mut self, instructions: impl Into<String>) -> Self {
+    pub fn instructions(mut self, instructions: impl Into<Arc<str>>) -> Self {
         self.spec.instructions = Some(instructions.into());
         self
     }

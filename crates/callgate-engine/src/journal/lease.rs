@@ -1,9 +1,8 @@
 //! The right to drive a run.
 
-use std::{
-    collections::HashSet,
-    sync::{Arc, Mutex, PoisonError},
-};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use foldhash::HashSet;
 
 /// The right to drive a run: one session of one process has it at a time. Dropping it gives it
 /// back; a process that dies loses it with its last file handle.

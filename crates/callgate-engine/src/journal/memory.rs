@@ -2,12 +2,12 @@
 
 use std::{
     borrow::Cow,
-    collections::HashMap,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 use callgate_contract::tool::hash;
 use callgate_machine::Record;
+use foldhash::HashMap;
 
 use super::{
     AppendFuture, Filter, Inbox, Journal, JournalError, JournalFuture, Lease, Line, Message,

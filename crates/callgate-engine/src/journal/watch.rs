@@ -1,10 +1,8 @@
 //! Waking a run that waits for messages.
 
-use std::{
-    collections::HashMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use foldhash::HashMap;
 use tokio::sync::Notify;
 
 /// Wakes when a message to a run may have come. Dropping it ends the watch.

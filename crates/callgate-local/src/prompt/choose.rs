@@ -7,7 +7,7 @@ use super::{
     Writer, examples,
     steps::{Outcome, Step, steps},
 };
-use crate::{LocalError, session::Prompt, template::Role};
+use crate::{LocalError, guidance::Guidance, session::Prompt, template::Role};
 
 /// The pseudo-tool that stands for writing to the user.
 pub(crate) const ANSWER: &str = "answer";
@@ -65,21 +65,31 @@ pub(crate) struct Calling {
 }
 
 impl Calling {
-    pub(crate) fn new(mut w: Writer<'_>, request: &Request) -> Result<Self, LocalError> {
+    pub(crate) fn new(
+        mut w: Writer<'_>,
+        request: &Request,
+        guidance: Guidance,
+    ) -> Result<Self, LocalError> {
         w.open(Role::System)?.markup(HEAD)?;
-        for tool in examples::TOOLS {
-            w.markup(tool)?.markup("\n")?;
-        }
-        w.markup(ANSWER_TOOL)?.markup(TAIL)?.close()?;
-        for step in examples::steps() {
-            tell(&mut w, &step)?;
-        }
-        w.stable();
-        w.open(Role::System)?.markup(NOW)?;
+        let end = match guidance {
+            Guidance::Tools => TAIL,
+            Guidance::Examples => {
+                for tool in examples::TOOLS {
+                    w.markup(tool)?.markup("\n")?;
+                }
+                w.markup(ANSWER_TOOL)?.markup(TAIL)?.close()?;
+                for step in examples::steps() {
+                    tell(&mut w, &step)?;
+                }
+                w.stable();
+                w.open(Role::System)?.markup(NOW)?;
+                NOW_END
+            }
+        };
         for tool in request.tools.iter() {
             w.data(&definition(tool))?.markup("\n")?;
         }
-        w.markup(ANSWER_TOOL)?.markup(NOW_END)?.close()?.stable();
+        w.markup(ANSWER_TOOL)?.markup(end)?.close()?.stable();
         if let Some(instructions) = &request.instructions {
             w.turn(Role::System, instructions)?;
         }

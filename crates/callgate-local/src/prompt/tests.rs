@@ -6,7 +6,11 @@ use callgate_wire::{AssistantPart, Message, Part, Request, ToolCall, ToolDefinit
 use serde_json::value::RawValue;
 
 use super::{Calling, Writer, answering, structured};
-use crate::{session::Prompt, template::Template, testing, tokenizer::Vocabulary};
+use crate::{
+    guidance::Guidance, session::Prompt, template::Template, testing, tokenizer::Vocabulary,
+};
+
+const EXAMPLES: Guidance = Guidance::Examples;
 
 fn vocabulary() -> Vocabulary {
     Vocabulary::read(&testing::content()).unwrap()
@@ -80,7 +84,7 @@ fn shown(prompt: &Prompt, vocabulary: &Vocabulary) -> String {
 fn choosing() {
     let (v, request) = (vocabulary(), request());
     let w = || Writer::new(&v, Template::ChatMl).unwrap();
-    let calling = Calling::new(w(), &request).unwrap();
+    let calling = Calling::new(w(), &request, EXAMPLES).unwrap();
     insta::assert_snapshot!(shown(&calling.name(&w()).unwrap(), &v));
     let done = [tool_call("", r#"{"id": 1}"#)];
     let start = calling.turn(&w()).unwrap().tokens.len();
@@ -98,11 +102,19 @@ fn choosing() {
 }
 
 #[test]
+fn choosing_without_examples() {
+    let (v, request) = (vocabulary(), request());
+    let w = || Writer::new(&v, Template::ChatMl).unwrap();
+    let calling = Calling::new(w(), &request, Guidance::Tools).unwrap();
+    insta::assert_snapshot!(shown(&calling.name(&w()).unwrap(), &v));
+}
+
+#[test]
 fn what_runs_share_does_not_depend_on_instructions_or_transcript() {
     let v = vocabulary();
     let prompt = |request: &Request| {
         let w = || Writer::new(&v, Template::ChatMl).unwrap();
-        Calling::new(w(), request).unwrap().name(&w()).unwrap()
+        Calling::new(w(), request, EXAMPLES).unwrap().name(&w()).unwrap()
     };
     let one = prompt(&request());
     let other = prompt(&Request { instructions: None, messages: Vec::new(), ..request() });
@@ -117,7 +129,7 @@ fn what_runs_share_does_not_depend_on_instructions_or_transcript() {
 fn a_free_turn_begins_where_the_marks_would_be() {
     let (v, request) = (vocabulary(), request());
     let w = || Writer::new(&v, Template::ChatMl).unwrap();
-    let calling = Calling::new(w(), &request).unwrap();
+    let calling = Calling::new(w(), &request, EXAMPLES).unwrap();
     let (turn, name) = (calling.turn(&w()).unwrap(), calling.name(&w()).unwrap());
     assert!(name.tokens.starts_with(&turn.tokens));
     let rest = Prompt { tokens: name.tokens[turn.tokens.len()..].to_vec(), stable: Vec::new() };
@@ -143,7 +155,7 @@ fn only_after_a_refusal_is_another_call_asked_for() {
             result("call_2", r#"{"ok":true,"result":{}}"#),
         ];
         let request = Request { messages: messages.map(Arc::new).into(), ..request() };
-        let turn = Calling::new(w(), &request).unwrap().turn(&w()).unwrap();
+        let turn = Calling::new(w(), &request, EXAMPLES).unwrap().turn(&w()).unwrap();
         let told = shown(&turn, &v);
         let (_, after) = told.rsplit_once("⟦/tool_response⟧").unwrap();
         assert_eq!(after.contains("Call the function again"), asked, "{kind}: {after}");
@@ -156,9 +168,9 @@ fn a_turn_is_written_as_it_was_decoded() {
     let w = || Writer::new(&v, Template::ChatMl).unwrap();
     let before = Request { messages: request.messages[..1].to_vec(), ..request.clone() };
     let done = [tool_call("", r#"{"id": 1}"#)];
-    let calling = Calling::new(w(), &before).unwrap();
+    let calling = Calling::new(w(), &before, EXAMPLES).unwrap();
     let decoded = calling.arguments(&w(), &done, "get").unwrap().tokens;
-    let told = Calling::new(w(), &request).unwrap().name(&w()).unwrap().tokens;
+    let told = Calling::new(w(), &request, EXAMPLES).unwrap().name(&w()).unwrap().tokens;
     assert!(told.starts_with(&decoded));
 }
 

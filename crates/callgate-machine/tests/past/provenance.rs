@@ -57,7 +57,7 @@ fn each_value_is_found_where_it_stands() {
         tool: Box::new(|_| Ok(Output::json(RESULT))),
         ..World::default()
     };
-    let agent = Agent { instructions: Some(INSTRUCTIONS.to_owned()), ..Agent::default() };
+    let agent = Agent { instructions: Some(INSTRUCTIONS.into()), ..Agent::default() };
     let played = play::play(&catalog, play::start(agent, GOAL), world);
     let origins = provenance(&played.run);
     assert_eq!(origins["c1"], []);

@@ -75,7 +75,7 @@ impl Default for HttpOptions {
 /// A model behind an HTTP API.
 pub struct HttpModel {
     id: String,
-    model: String,
+    model: Arc<str>,
     codec: Box<dyn Codec>,
     endpoint: Endpoint,
     options: HttpOptions,
@@ -113,7 +113,7 @@ impl HttpModel {
         let id = format!("{provider}:{model}");
         Ok(Self {
             id,
-            model: model.to_owned(),
+            model: model.into(),
             codec,
             endpoint,
             options,

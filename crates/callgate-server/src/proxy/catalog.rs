@@ -107,7 +107,7 @@ fn agent(catalog: &Catalog, request: &Request, told: &mut Told) -> callgate_mach
     agent.ask_user = false;
     let both = [agent.instructions.as_deref(), request.instructions.as_deref()];
     let both: Vec<&str> = both.into_iter().flatten().filter(|text| !text.is_empty()).collect();
-    agent.instructions = (!both.is_empty()).then(|| both.join("\n\n"));
+    agent.instructions = (!both.is_empty()).then(|| both.join("\n\n").into());
     if request.max_output_tokens.is_some() {
         agent.max_output_tokens = request.max_output_tokens;
     }

@@ -19,7 +19,7 @@ use crate::{
 };
 
 fn options(shop: &Shop, journal: &Arc<MemoryJournal>) -> ProxyOptions {
-    let agent = Agent { instructions: Some("Be brief.".to_owned()), ..Agent::default() };
+    let agent = Agent { instructions: Some("Be brief.".into()), ..Agent::default() };
     let catalog = Catalog {
         tools: shop.tools(),
         agent,

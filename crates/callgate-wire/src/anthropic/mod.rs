@@ -102,7 +102,7 @@ impl Codec for Anthropic {
         let mut notes = Vec::new();
         let body = encode::body(*self, request, stream, &mut notes);
         let body = extra::complete(CODEC, request, body.into(), &mut notes);
-        HttpBody { path: "/messages".to_owned(), body, headers: vec![VERSION], notes }
+        HttpBody { path: "/messages".into(), body, headers: vec![VERSION], notes }
     }
 
     fn decode(
@@ -116,10 +116,10 @@ impl Codec for Anthropic {
     }
 
     fn stream(&self, request: &Request) -> Box<dyn StreamDecoder> {
-        Box::new(Stream::<sse::Decoder, _>::new(stream::Events::new(asked(request))))
+        Box::new(Stream::<sse::Decoder, _>::new(stream::Events::new(asked(request).kept())))
     }
 }
 
-fn asked(request: &Request) -> Asked {
+fn asked(request: &Request) -> Asked<'_> {
     Asked::new(request, CODEC, NameRule::Word)
 }

@@ -18,7 +18,7 @@ use crate::{
 };
 
 pub(super) struct Events {
-    asked: Asked,
+    asked: Asked<'static>,
     blocks: BTreeMap<u64, Open>,
     calls: usize,
     tally: Tally,
@@ -71,7 +71,7 @@ struct Change<'a> {
 }
 
 impl Events {
-    pub(super) fn new(asked: Asked) -> Self {
+    pub(super) fn new(asked: Asked<'static>) -> Self {
         Self {
             asked,
             blocks: BTreeMap::new(),
@@ -205,7 +205,7 @@ impl events::Events for Events {
 }
 
 impl Open {
-    fn close(self, asked: &Asked, content: &mut Vec<AssistantPart>) {
+    fn close(self, asked: &Asked<'_>, content: &mut Vec<AssistantPart>) {
         content.extend(self.state(asked));
         let Self { kind, start, grown, .. } = self;
         match kind {
@@ -222,7 +222,7 @@ impl Open {
     }
 
     /// What is kept of it beyond its text.
-    fn state(&self, asked: &Asked) -> Option<AssistantPart> {
+    fn state(&self, asked: &Asked<'_>) -> Option<AssistantPart> {
         let Self { kind, start, grown, signature } = self;
         match kind {
             Kind::Text | Kind::ToolUse => None,

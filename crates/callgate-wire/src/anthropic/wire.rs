@@ -69,7 +69,7 @@ impl Block<'_> {
 }
 
 /// Adds a whole block to a reply.
-pub(super) fn take(raw: &RawValue, asked: &Asked, content: &mut Vec<AssistantPart>) {
+pub(super) fn take(raw: &RawValue, asked: &Asked<'_>, content: &mut Vec<AssistantPart>) {
     let block: Block<'_> = json::from_str(raw.get()).unwrap_or_default();
     let text = |raw: Raw<'_>| raw.and_then(string).unwrap_or_default().into_owned();
     match block.kind() {

@@ -2,7 +2,7 @@
 
 use super::{
     CODEC, asked, failure,
-    finish::Parts,
+    finish::{Parts, kept},
     wire::{Body, Content, Function, Message},
 };
 use crate::{
@@ -33,7 +33,7 @@ pub(super) fn reply(
         return Err(ProviderError::new(ProviderErrorKind::BadReply, message, Retry::Backoff));
     };
     let mut parts = Parts {
-        finish_reason: choice.finish_reason().map(Into::into),
+        finish_reason: choice.finish_reason().map(kept),
         usage: body.usage(),
         model: body.model.and_then(string).filter(|model| !model.is_empty()).map(Into::into),
         ..Parts::default()

@@ -1,9 +1,14 @@
 //! The end of a reply, whole or streamed: the same parts, the same judgement.
 
+use std::borrow::Cow;
+
 use crate::{
     AssistantPart, ProviderError, ProviderErrorKind, Reply, Retry, Stop, ToolCall, Usage,
     finish::{Asked, Ended},
 };
+
+const STOP: &str = "stop";
+const TOOL_CALLS: &str = "tool_calls";
 
 /// All that came.
 #[derive(Debug, Default)]
@@ -13,7 +18,7 @@ pub(super) struct Parts {
     pub(super) reasoning_details: String,
     pub(super) text: String,
     pub(super) refusal: String,
-    pub(super) finish_reason: Option<String>,
+    pub(super) finish_reason: Option<Cow<'static, str>>,
     pub(super) usage: Option<Usage>,
     pub(super) model: Option<String>,
 }
@@ -32,7 +37,11 @@ impl Parts {
     ///
     /// # Errors
     /// A finish reason that stands for a failure.
-    pub(super) fn reply(self, asked: &Asked, calls: Vec<ToolCall>) -> Result<Reply, ProviderError> {
+    pub(super) fn reply(
+        self,
+        asked: &Asked<'_>,
+        calls: Vec<ToolCall>,
+    ) -> Result<Reply, ProviderError> {
         let mut stop = self.finish_reason.as_deref().map_or(Ok(Stop::End), stop)?;
         if !self.refusal.is_empty() && !stop.is_cut() {
             stop = Stop::Refusal;
@@ -55,10 +64,19 @@ impl Parts {
     }
 }
 
+/// A finish reason for as long as it is needed.
+pub(super) fn kept(reason: Cow<'_, str>) -> Cow<'static, str> {
+    match &*reason {
+        STOP => Cow::Borrowed(STOP),
+        TOOL_CALLS => Cow::Borrowed(TOOL_CALLS),
+        _ => Cow::Owned(reason.into_owned()),
+    }
+}
+
 /// What a finish reason says. Whether there are calls is not its business.
 fn stop(reason: &str) -> Result<Stop, ProviderError> {
     // OpenAI's own words, which most servers have.
-    if matches!(reason, "stop" | "tool_calls" | "function_call") {
+    if matches!(reason, STOP | TOOL_CALLS | "function_call") {
         return Ok(Stop::End);
     }
     let lower = reason.trim().to_ascii_lowercase();

@@ -41,6 +41,7 @@ mod failure;
 mod finish;
 mod profile;
 mod stream;
+mod usage;
 mod wire;
 
 #[cfg(test)]
@@ -94,7 +95,7 @@ impl Codec for Chat {
     fn encode(&self, request: &Request, stream: bool) -> HttpBody {
         let mut notes = Vec::new();
         let body = encode::body(&self.profile, request, stream, &mut notes);
-        HttpBody { path: "/chat/completions".to_owned(), body, headers: Vec::new(), notes }
+        HttpBody { path: "/chat/completions".into(), body, headers: Vec::new(), notes }
     }
 
     fn decode(
@@ -115,7 +116,7 @@ impl Codec for Chat {
 /// What every server of the family takes as a tool's name.
 const NAMES: NameRule = NameRule::Word;
 
-fn asked(request: &Request) -> Asked {
+fn asked(request: &Request) -> Asked<'_> {
     Asked::new(request, CODEC, NAMES)
 }
 

@@ -8,7 +8,7 @@ use super::{
     asked,
     assemble::{Assembly, Fragment},
     failure,
-    finish::Parts,
+    finish::{Parts, kept},
     wire::{Body, Choice, Content, Function, Message},
 };
 use crate::{
@@ -27,7 +27,7 @@ pub(super) struct Stream {
 }
 
 struct State {
-    asked: Asked,
+    asked: Asked<'static>,
     parts: Parts,
     think: Think,
     /// Reasoning came in a field of plain text.
@@ -45,7 +45,7 @@ impl Stream {
         Self {
             sse: Decoder::default(),
             state: State {
-                asked: asked(request),
+                asked: asked(request).kept(),
                 parts: Parts::default(),
                 think: Think::default(),
                 plain: false,
@@ -150,7 +150,7 @@ impl State {
             self.take_delta(message, out);
         }
         if let Some(reason) = choice.finish_reason() {
-            self.parts.finish_reason = Some(reason.into());
+            self.parts.finish_reason = Some(kept(reason));
         }
     }
 

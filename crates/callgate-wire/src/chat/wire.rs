@@ -10,9 +10,10 @@ use serde::{Deserialize, Deserializer, de};
 use serde_json::value::RawValue;
 use smallvec::SmallVec;
 
+use super::usage;
 use crate::{
     Usage, json,
-    raw::{Count, Raw, number, string, text},
+    raw::{Raw, number, string, text},
 };
 
 #[derive(Debug, Default, Deserialize)]
@@ -20,10 +21,9 @@ pub(super) struct Body<'a> {
     /// `null` and absent in chunks that carry only usage.
     #[serde(borrow)]
     pub(super) choices: Option<Choices<'a>>,
-    #[serde(borrow)]
-    usage: Raw<'a>,
-    #[serde(borrow)]
-    x_groq: Option<XGroq<'a>>,
+    #[serde(default, deserialize_with = "usage::sent")]
+    usage: Option<Usage>,
+    x_groq: Option<XGroq>,
     #[serde(borrow)]
     pub(super) model: Raw<'a>,
     // The rest belongs to error bodies.
@@ -43,9 +43,9 @@ pub(super) struct Body<'a> {
 
 /// Groq's own place for the usage of a stream.
 #[derive(Debug, Deserialize)]
-struct XGroq<'a> {
-    #[serde(borrow)]
-    usage: Raw<'a>,
+struct XGroq {
+    #[serde(default, deserialize_with = "usage::sent")]
+    usage: Option<Usage>,
 }
 
 /// Of a list of choices the one that is asked for; others are nobody's.
@@ -92,8 +92,8 @@ pub(super) struct Choice<'a> {
     pub(super) message: Option<Box<Message<'a>>>,
     #[serde(borrow)]
     finish_reason: Raw<'a>,
-    #[serde(borrow)]
-    usage: Raw<'a>,
+    #[serde(default, deserialize_with = "usage::sent")]
+    usage: Option<Usage>,
     #[serde(borrow)]
     pub(super) error: Raw<'a>,
 }
@@ -149,9 +149,7 @@ impl<'a> Body<'a> {
 
     /// The usage, from any of the places where servers put it.
     pub(super) fn usage(&self) -> Option<Usage> {
-        let groq = || self.x_groq.as_ref()?.usage;
-        let choice = || self.choice()?.usage;
-        usage(self.usage.or_else(groq).or_else(choice)?)
+        self.usage.or_else(|| self.x_groq.as_ref()?.usage).or_else(|| self.choice()?.usage)
     }
 }
 
@@ -259,39 +257,4 @@ impl Content {
         }
         out
     }
-}
-
-fn usage(raw: &RawValue) -> Option<Usage> {
-    #[derive(Default, Deserialize)]
-    #[serde(default)]
-    struct Counts {
-        #[serde(alias = "input_tokens")]
-        prompt_tokens: Count,
-        #[serde(alias = "output_tokens")]
-        completion_tokens: Count,
-        prompt_tokens_details: Option<Details>,
-        completion_tokens_details: Option<Details>,
-        /// DeepSeek.
-        prompt_cache_hit_tokens: Count,
-        /// Mistral.
-        num_cached_tokens: Count,
-    }
-    #[derive(Default, Deserialize)]
-    #[serde(default)]
-    struct Details {
-        cached_tokens: Count,
-        reasoning_tokens: Count,
-    }
-    let counts: Counts = json::from_str(raw.get()).ok()?;
-    let cached = counts.prompt_tokens_details.and_then(|details| details.cached_tokens.0);
-    let reasoning = counts.completion_tokens_details.and_then(|details| details.reasoning_tokens.0);
-    Some(Usage {
-        input_tokens: counts.prompt_tokens.0.unwrap_or(0),
-        output_tokens: counts.completion_tokens.0.unwrap_or(0),
-        cached_tokens: cached
-            .or(counts.prompt_cache_hit_tokens.0)
-            .or(counts.num_cached_tokens.0)
-            .unwrap_or(0),
-        reasoning_tokens: reasoning.unwrap_or(0),
-    })
 }

@@ -64,7 +64,7 @@ impl Codec for Gemini {
         let folder = if model.contains('/') { "" } else { "models/" };
         let method = if stream { "streamGenerateContent?alt=sse" } else { "generateContent" };
         let path = format!("/{folder}{model}:{method}");
-        HttpBody { path, body, headers: Vec::new(), notes }
+        HttpBody { path: path.into(), body, headers: Vec::new(), notes }
     }
 
     fn decode(
@@ -78,10 +78,10 @@ impl Codec for Gemini {
     }
 
     fn stream(&self, request: &Request) -> Box<dyn StreamDecoder> {
-        Box::new(Stream::<sse::Decoder, _>::new(stream::Events::new(asked(request))))
+        Box::new(Stream::<sse::Decoder, _>::new(stream::Events::new(asked(request).kept())))
     }
 }
 
-fn asked(request: &Request) -> Asked {
+fn asked(request: &Request) -> Asked<'_> {
     Asked::new(request, CODEC, NameRule::Letter)
 }

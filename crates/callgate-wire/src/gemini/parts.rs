@@ -68,7 +68,7 @@ impl Gathered {
     pub(super) fn take(
         &mut self,
         raw: &RawValue,
-        asked: &Asked,
+        asked: &Asked<'_>,
         out: &mut Vec<Delta>,
     ) -> Result<(), serde_json::Error> {
         let part: Part<'_> = json::from_str(raw.get())?;
@@ -125,7 +125,7 @@ impl Gathered {
         &mut self,
         call: &FunctionCall<'_>,
         signature: Raw<'_>,
-        asked: &Asked,
+        asked: &Asked<'_>,
         out: &mut Vec<Delta>,
     ) {
         let id = call.id.filter(|raw| !matches!(raw.get(), "null" | "\"\""));

@@ -16,7 +16,7 @@ use crate::{
 };
 
 pub(super) struct Events {
-    asked: Asked,
+    asked: Asked<'static>,
     gathered: Gathered,
     stop: Option<Stop>,
     usage: Option<Usage>,
@@ -24,7 +24,7 @@ pub(super) struct Events {
 }
 
 impl Events {
-    pub(super) fn new(asked: Asked) -> Self {
+    pub(super) fn new(asked: Asked<'static>) -> Self {
         Self { asked, gathered: Gathered::default(), stop: None, usage: None, model: None }
     }
 }

@@ -9,7 +9,7 @@ use crate::{
 };
 
 pub(super) fn reply(
-    asked: &Asked,
+    asked: &Asked<'_>,
     status: u16,
     retry_after_ms: Option<u64>,
     body: &[u8],

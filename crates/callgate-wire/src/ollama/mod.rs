@@ -67,7 +67,7 @@ impl Codec for Ollama {
         let mut notes = Vec::new();
         let body = encode::body(self.num_ctx, request, stream, &mut notes);
         let body = extra::complete(CODEC, request, body.into(), &mut notes);
-        HttpBody { path: "/api/chat".to_owned(), body, headers: Vec::new(), notes }
+        HttpBody { path: "/api/chat".into(), body, headers: Vec::new(), notes }
     }
 
     fn decode(
@@ -81,10 +81,10 @@ impl Codec for Ollama {
     }
 
     fn stream(&self, request: &Request) -> Box<dyn StreamDecoder> {
-        Box::new(Stream::<Lines, _>::new(stream::Events::new(asked(request))))
+        Box::new(Stream::<Lines, _>::new(stream::Events::new(asked(request).kept())))
     }
 }
 
-fn asked(request: &Request) -> Asked {
+fn asked(request: &Request) -> Asked<'_> {
     Asked::new(request, CODEC, NameRule::Word)
 }

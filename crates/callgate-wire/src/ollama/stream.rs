@@ -10,7 +10,7 @@ use crate::{
 };
 
 pub(super) struct Events {
-    asked: Asked,
+    asked: Asked<'static>,
     gathered: Gathered,
 }
 
@@ -69,7 +69,7 @@ impl Gathered {
     /// `stop` is for a body that does not say.
     pub(super) fn reply(
         self,
-        asked: &Asked,
+        asked: &Asked<'_>,
         stop: Stop,
         out: &mut Vec<Delta>,
     ) -> Result<Reply, ProviderError> {
@@ -89,7 +89,7 @@ impl Gathered {
 }
 
 impl Events {
-    pub(super) fn new(asked: Asked) -> Self {
+    pub(super) fn new(asked: Asked<'static>) -> Self {
         Self { asked, gathered: Gathered::default() }
     }
 }

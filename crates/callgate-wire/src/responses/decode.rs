@@ -7,7 +7,7 @@ use super::{
 use crate::{ProviderError, Reply, failure, finish::Asked, json, raw::lossy};
 
 pub(super) fn reply(
-    asked: &Asked,
+    asked: &Asked<'_>,
     status: u16,
     retry_after_ms: Option<u64>,
     body: &[u8],

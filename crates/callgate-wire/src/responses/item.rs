@@ -129,7 +129,7 @@ pub(super) struct Content {
 }
 
 impl Content {
-    pub(super) fn take(&mut self, json: &str, asked: &Asked) -> Result<(), serde_json::Error> {
+    pub(super) fn take(&mut self, json: &str, asked: &Asked<'_>) -> Result<(), serde_json::Error> {
         let item: Item<'_> = json::from_str(json)?;
         match item.kind() {
             Kind::Message => {
@@ -169,7 +169,7 @@ impl Content {
 
     /// Some models pack calls into one of a function that nobody declared,
     /// `multi_tool_use.parallel`; these are the calls that are meant.
-    pub(super) fn call(&mut self, call: ToolCall, asked: &Asked) {
+    pub(super) fn call(&mut self, call: ToolCall, asked: &Asked<'_>) {
         let packed = matches!(
             &*call.name,
             "multi_tool_use.parallel" | "multi_tool_use_parallel" | "parallel"
@@ -182,7 +182,7 @@ impl Content {
 }
 
 /// What of a message goes back with its text: whether it is commentary or the answer.
-pub(super) fn heading(json: &str, asked: &Asked) -> Option<AssistantPart> {
+pub(super) fn heading(json: &str, asked: &Asked<'_>) -> Option<AssistantPart> {
     let mut fields = Fields::of(json)?;
     fields.keep(&["type", "phase"]);
     fields.get("phase")?;

@@ -62,7 +62,7 @@ impl Codec for Responses {
         let mut notes = Vec::new();
         let body = encode::body(request, stream, &mut notes);
         let body = extra::complete(CODEC, request, body.into(), &mut notes);
-        HttpBody { path: "/responses".to_owned(), body, headers: Vec::new(), notes }
+        HttpBody { path: "/responses".into(), body, headers: Vec::new(), notes }
     }
 
     fn decode(
@@ -76,10 +76,10 @@ impl Codec for Responses {
     }
 
     fn stream(&self, request: &Request) -> Box<dyn StreamDecoder> {
-        Box::new(Stream::<sse::Decoder, _>::new(stream::Events::new(asked(request))))
+        Box::new(Stream::<sse::Decoder, _>::new(stream::Events::new(asked(request).kept())))
     }
 }
 
-fn asked(request: &Request) -> Asked {
+fn asked(request: &Request) -> Asked<'_> {
     Asked::new(request, CODEC, NameRule::Word)
 }

@@ -22,7 +22,7 @@ use crate::{
 };
 
 pub(super) struct Events {
-    asked: Asked,
+    asked: Asked<'static>,
     slots: BTreeMap<u64, Slot>,
     calls: usize,
     end: Option<End>,
@@ -68,7 +68,7 @@ struct Event<'a> {
 }
 
 impl Events {
-    pub(super) fn new(asked: Asked) -> Self {
+    pub(super) fn new(asked: Asked<'static>) -> Self {
         Self { asked, slots: BTreeMap::new(), calls: 0, end: None }
     }
 
@@ -216,7 +216,7 @@ fn tell(delta: fn(String) -> Delta, text: &str, out: &mut Vec<Delta>) {
 }
 
 /// What is kept of a closed item beyond its text.
-fn state(json: &str, item: &Item<'_>, asked: &Asked) -> Option<AssistantPart> {
+fn state(json: &str, item: &Item<'_>, asked: &Asked<'_>) -> Option<AssistantPart> {
     match item.kind() {
         Kind::Reasoning => Some(AssistantPart::Reasoning {
             text: item.shown().into(),
@@ -270,7 +270,7 @@ impl Slot {
         }
     }
 
-    fn finish(self, content: &mut Content, asked: &Asked) {
+    fn finish(self, content: &mut Content, asked: &Asked<'_>) {
         if let Some(closed) = &self.closed
             && content.take(closed, asked).is_ok()
         {

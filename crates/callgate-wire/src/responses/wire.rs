@@ -91,7 +91,7 @@ impl Body<'_> {
 }
 
 impl End {
-    pub(super) fn reply(self, content: Content, asked: &Asked) -> Result<Reply, ProviderError> {
+    pub(super) fn reply(self, content: Content, asked: &Asked<'_>) -> Result<Reply, ProviderError> {
         let Self { mut stop, usage, model } = self;
         if content.cut && !stop.is_cut() {
             stop = Stop::Length;

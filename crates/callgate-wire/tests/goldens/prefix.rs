@@ -46,7 +46,7 @@ fn change() -> impl Strategy<Value = fn(&mut Request)> {
         |request| request.tools = requests::tools(),
         |request| request.tools = Arc::from([]),
         |request| request.instructions = Some("Be short.".into()),
-        |request| request.model.push('2'),
+        |request| request.model = "another".into(),
         |request| request.temperature = Some(0.5),
         |request| drop(request.messages.pop()),
         |request| request.messages.insert(0, requests::user("First.")),

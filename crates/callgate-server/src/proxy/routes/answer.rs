@@ -113,13 +113,13 @@ async fn prepare(
     let body = asked::body(&parts.headers, body, options.max_body, door.patience).await?;
     let read = async {
         let mut received = dialect.inbound().read(&body).map_err(Refusal::from)?;
-        let shown: Arc<str> = received.request.model.as_str().into();
+        let shown = received.request.model.clone();
         let named = allow::named(options, &shown)?;
         let model = proxy.0.models.get(&named.spec).await?;
         received.check(model.codec().unwrap_or_default())?;
         // The provider's own name.
         let spec = model.id();
-        received.request.model = spec.split_once(':').map_or(spec, |(_, name)| name).to_owned();
+        received.request.model = spec.split_once(':').map_or(spec, |(_, name)| name).into();
         let wishes = Wishes { catalog: wishes.catalog || named.catalog, ..wishes };
         Ok::<_, Refusal>((received, shown, model, wishes))
     };

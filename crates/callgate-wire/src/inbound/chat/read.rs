@@ -18,7 +18,7 @@ pub(super) fn body(bytes: &[u8]) -> Result<Received, Misread> {
     let mut received = Received::new(Dialect::Chat.codec());
     let mut more = Vec::new();
 
-    received.request.model = body.need_string("model")?.into_owned();
+    received.request.model = body.need_string("model")?.into();
     let mut transcript = Transcript::default();
     let messages = body.take("messages").ok_or_else(|| body.missing("messages"))?;
     let listed = crate::inbound::body::list(messages);

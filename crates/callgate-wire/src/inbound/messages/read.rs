@@ -20,7 +20,7 @@ pub(super) fn body(bytes: &[u8]) -> Result<Received, Misread> {
     let mut received = Received::new(Dialect::Messages.codec());
     let mut more = Vec::new();
 
-    received.request.model = body.need_string("model")?.into_owned();
+    received.request.model = body.need_string("model")?.into();
     let cap = body.count("max_tokens")?.ok_or_else(|| body.missing("max_tokens"))?;
     received.request.max_output_tokens = Some(cap);
     let mut transcript = Transcript::default();

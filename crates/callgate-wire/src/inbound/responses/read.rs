@@ -44,7 +44,7 @@ pub(super) fn body(bytes: &[u8]) -> Result<Received, Misread> {
     });
     received.echo.fields = repeated.collect();
 
-    received.request.model = body.need_string("model")?.into_owned();
+    received.request.model = body.need_string("model")?.into();
     stateless(&mut body, &mut received)?;
     let mut transcript = Transcript::default();
     if let Some(text) = body.string("instructions")? {

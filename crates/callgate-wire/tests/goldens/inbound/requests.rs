@@ -153,7 +153,7 @@ fn request() -> impl Strategy<Value = Request> {
         |(messages, tool_choice, sampling, rest)| {
             let (instructions, parallel_tool_calls, answer, cap, temperature, effort, extra) = rest;
             Request {
-                model: String::new(),
+                model: "".into(),
                 instructions,
                 messages,
                 tools: tools(),
