@@ -37,7 +37,7 @@ pub mod gemini;
 mod history;
 mod ids;
 pub mod inbound;
-mod json;
+pub mod json;
 mod lines;
 pub mod names;
 mod note;

@@ -7,6 +7,7 @@
 use std::{borrow::Cow, io::Write as _, sync::Arc};
 
 use callgate_machine::{Event, Record};
+use callgate_wire::json;
 use serde::Deserialize;
 
 use super::JournalError;
@@ -145,7 +146,7 @@ pub(crate) fn push_element(out: &mut Vec<u8>, record: &Record) -> Result<(), Jou
         |detail| JournalError::Unwritable { run: record.run.clone(), seq: record.seq, detail };
     let _ = write!(out, "{{\"at\":{}", record.at);
     let start = out.len();
-    serde_json::to_writer(&mut *out, &record.event).map_err(|e| unwritable(e.to_string()))?;
+    json::try_write(out, &record.event).map_err(|e| unwritable(e.to_string()))?;
     // Events are objects with a tag; its brace becomes the comma after the time.
     match out.get_mut(start) {
         Some(brace @ b'{') => *brace = b',',

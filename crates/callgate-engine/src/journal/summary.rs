@@ -7,6 +7,7 @@
 use std::sync::Arc;
 
 use callgate_machine::Record;
+use callgate_wire::json;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -485,7 +486,7 @@ impl RunSummary {
 
 /// The fields that are wanted, where they have the shape that is known here.
 fn read<'a, T: Deserialize<'a> + Default>(element: &'a str) -> T {
-    serde_json::from_str(element).unwrap_or_default()
+    json::from_str(element).unwrap_or_default()
 }
 
 fn head(text: &str) -> String {

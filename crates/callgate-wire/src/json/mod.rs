@@ -36,22 +36,32 @@ impl fmt::Display for NotPlain {
 impl std::error::Error for NotPlain {}
 
 /// As `serde_json::from_str`.
+///
+/// # Errors
+/// Those of `serde_json`.
 #[inline]
-pub(crate) fn from_str<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, serde_json::Error> {
+pub fn from_str<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, serde_json::Error> {
     match read::whole(text) {
         Ok(value) => Ok(value),
         Err(NotPlain) => serde_json::from_str(text),
     }
 }
 
-/// As `serde_json::to_writer`, for what always has a text: our own shapes with string keys.
-pub(crate) fn write(out: &mut Vec<u8>, value: &impl Serialize) {
+/// As `serde_json::to_writer`, after what is in `out`.
+///
+/// # Errors
+/// Those of `serde_json`: a value that has no JSON. What was written of it stays.
+pub fn try_write(out: &mut Vec<u8>, value: &impl Serialize) -> Result<(), serde_json::Error> {
     let start = out.len();
-    if write::whole(out, value).is_err() {
+    write::whole(out, value).or_else(|NotPlain| {
         out.truncate(start);
         serde_json::to_writer(&mut *out, value)
-            .expect("JSON with string keys can be written to memory");
-    }
+    })
+}
+
+/// As [`try_write`], for what always has a text: our own shapes with string keys.
+pub(crate) fn write(out: &mut Vec<u8>, value: &impl Serialize) {
+    try_write(out, value).expect("JSON with string keys can be written to memory");
 }
 
 /// As [`write`], into memory of its own.
