@@ -128,7 +128,11 @@ fn valid(rows: &[Row]) -> Block {
 }
 
 fn price(rows: &[Row]) -> Block {
-    table(rows, |sums| format!("{:.2} replies, {} tokens", sums.hops(), short(sums.tokens())), None)
+    let cell: Cell = |sums| match sums.hops() {
+        hops if hops.is_finite() => format!("{hops:.2} replies, {} tokens", short(sums.tokens())),
+        _ => "–".to_owned(),
+    };
+    table(rows, cell, None)
 }
 
 fn groups(rows: &[Row]) -> Block {
