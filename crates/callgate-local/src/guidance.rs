@@ -35,7 +35,7 @@ impl Guidance {
         match (self, after_refusal) {
             (_, true) => -4.0,
             (Self::Examples, false) => 0.0,
-            (Self::Tools, false) => 3.0,
+            (Self::Tools, false) => 5.0,
         }
     }
 }
