@@ -25,7 +25,7 @@
 //! let body = br#"{"model":"openai:gpt-5.4","messages":[{"role":"user","content":"Hi"}]}"#;
 //! let inbound = Dialect::Chat.inbound();
 //! let received = inbound.read(body)?;
-//! assert_eq!(received.request.model, "openai:gpt-5.4");
+//! assert_eq!(&*received.request.model, "openai:gpt-5.4");
 //!
 //! let text = AssistantPart::Text { text: "Hello.".into() };
 //! let reply = Reply {
