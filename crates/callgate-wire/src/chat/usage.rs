@@ -4,11 +4,17 @@ use std::{fmt, marker::PhantomData};
 
 use serde::{Deserialize, Deserializer, de};
 
-use crate::{Usage, raw::Count};
+use crate::{
+    Usage, json,
+    raw::{Count, Raw},
+};
 
-/// The counts that were sent; none where it was something else, which costs a reply nothing.
+/// The counts that were sent; none where it was something else, or a text or number that no parser takes:
+/// that costs a reply nothing.
 pub(super) fn sent<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Usage>, D::Error> {
-    Ok(Sent::<Counts>::deserialize(deserializer)?.0.map(Counts::usage))
+    let raw: Raw<'de> = Deserialize::deserialize(deserializer)?;
+    let counts = raw.and_then(|raw| json::from_str::<Sent<Counts>>(raw.get()).ok()?.0);
+    Ok(counts.map(Counts::usage))
 }
 
 /// An object's members; nothing of anything else.
@@ -156,7 +162,6 @@ impl<'de, T: Members> Deserialize<'de> for Sent<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::json;
 
     #[track_caller]
     fn reads(text: &str, expected: Option<[u64; 4]>) {
@@ -198,6 +203,10 @@ mod tests {
         );
         for odd in ["null", "true", "12", "-1", "0.5", r#""none""#, "[1,{}]"] {
             reads(odd, None);
+        }
+        for unreadable in ["1e999", r#""\ud800""#] {
+            reads(unreadable, None);
+            reads(&format!(r#"{{"prompt_tokens":{unreadable}}}"#), None);
         }
     }
 }
